@@ -1,0 +1,1 @@
+"""A timeline becomes small result tables. Pure numpy, no input or output."""

@@ -1,0 +1,1 @@
+"""A timeline or a result table becomes bytes or text: one module a format."""

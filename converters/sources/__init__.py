@@ -1,0 +1,1 @@
+"""Foreign bytes become columns: one module a format; nothing here knows merge, analyses or sinks."""

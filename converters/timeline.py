@@ -1,0 +1,301 @@
+"""The merged model: where sources, merge, analyses and sinks meet.
+
+A source turns foreign bytes into a `HostTrace` (or a `rblnpb.Profile`); merge turns both into a `Timeline`; analyses and
+sinks read nothing else. Everything is a numpy column or an immutable value; every time is int64 nanoseconds of the trace
+clock, which is Unix time (CLOCK_REALTIME) wherever the input says where its zero lies. No JSON, no protobuf, no files
+beyond the handle that copies bytes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.errors import Finding
+
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+Bool = npt.NDArray[np.bool_]
+
+ABSENT: Final = np.iinfo(np.int64).min
+"""An int64 field that the record does not have, where 0 and -1 are values."""
+
+Id = int | str | None
+"""A process or thread id as traces have it: a number, a text such as "Spans", or missing."""
+
+
+class Document(Protocol):
+    """The bytes of an input as they stand, decompressed; readable as often as asked for."""
+
+    @property
+    def name(self) -> str:
+        """What messages call this input."""
+
+    def blocks(self) -> Iterator[bytes]:
+        """The whole document from its first byte to its last, in order, in blocks of any size."""
+
+
+@dataclass(frozen=True)
+class HostTrack:
+    """A row of the host trace: one thread of one process, under the very ids the file uses."""
+
+    pid: Id
+    tid: Id
+
+
+@dataclass(frozen=True, eq=False)
+class HostEvents:
+    """The events of a host trace, one row each, in file order; all columns have the same length n.
+
+    Attributes:
+        phase: uint8[n]; the ASCII code of `ph` (88 = "X"); 0 when missing.
+        category: int32[n]; row of `HostTrace.strings`; 0 = none.
+        name: int32[n]; row of `HostTrace.strings`; 0 = none.
+        track: int32[n]; row of `HostTrace.tracks`.
+        start_ns: int64[n]; trace clock; ABSENT where the event has no `ts`.
+        duration_ns: int64[n]; ABSENT where the event has no `dur`; may be negative in a broken file.
+        external_id: int64[n]; "External id"; 0 = unknown, never a key.
+        correlation_id: int64[n]; "correlation"; 0 = unknown, never a key.
+        launch_id: int64[n]; the vendor's "launch_id"; 0 = unknown, never a key.
+        event_index: int64[n]; "Ev Idx", torch's order of events; -1 = none.
+        sequence_number: int64[n]; autograd's "Sequence number"; -1 = none.
+        size_bytes: int64[n]; "Bytes" of a memory event; ABSENT = none.
+        device_type: int32[n]; torch's DeviceType number of a memory event; -1 = none.
+        input_dims: int32[n]; row of `HostTrace.strings`, the JSON text of "Input Dims"; 0 = none.
+        concrete_inputs: int32[n]; row of `HostTrace.strings`, the JSON text of "Concrete Inputs"; 0 = none.
+        flow_id: int32[n]; row of `HostTrace.strings`, the JSON text of the event's own `id`; 0 = none.
+        offset: int64[n]; first byte of the event's `{` in the decompressed document.
+        length: int64[n]; bytes from `{` to the matching `}`, both included.
+    """
+
+    phase: UInt8
+    category: Int32
+    name: Int32
+    track: Int32
+    start_ns: Int64
+    duration_ns: Int64
+    external_id: Int64
+    correlation_id: Int64
+    launch_id: Int64
+    event_index: Int64
+    sequence_number: Int64
+    size_bytes: Int64
+    device_type: Int32
+    input_dims: Int32
+    concrete_inputs: Int32
+    flow_id: Int32
+    offset: Int64
+    length: Int64
+
+    def __post_init__(self) -> None:
+        for column in fields(self):
+            getattr(self, column.name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.phase)
+
+
+@dataclass(frozen=True, eq=False)
+class HostTrace:
+    """A host trace as its file holds it.
+
+    Attributes:
+        document: The input's bytes, for sinks that copy events through.
+        events: One row per event, file order.
+        strings: Interned texts; row 0 is "".
+        tracks: Distinct (pid, tid) pairs in order of first appearance.
+        base_time_ns: Unix time of the file's zero; 0 when the file does not say.
+        has_base_time: Whether the file says so. False: `start_ns` is in the file's own clock.
+        head: Bytes of the document before the first event (up to and including the `[`), as they stand.
+        tail: Bytes after the last event (from the `]`), as they stand.
+        metadata: Top-level keys other than traceEvents, values decoded from JSON, file order.
+        thread_names, process_names, process_labels: From the metadata events; the last one of a track or process wins.
+        findings: What was odd.
+    """
+
+    document: Document
+    events: HostEvents
+    strings: tuple[str, ...]
+    tracks: tuple[HostTrack, ...]
+    base_time_ns: int
+    has_base_time: bool
+    head: bytes
+    tail: bytes
+    metadata: dict[str, object]
+    thread_names: dict[HostTrack, str] = field(default_factory=dict)
+    process_names: dict[Id, str] = field(default_factory=dict)
+    process_labels: dict[Id, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def rows(self, phase: str, *categories: str) -> Int64:
+        """Rows of one phase, of these categories (all when none is named), ascending.
+
+        Args:
+            phase: One character, such as "X".
+            categories: Category names as the file spells them.
+
+        Returns:
+            int64[k], rows of `events`.
+        """
+        mask = self.events.phase == ord(phase)
+        if categories:
+            known = [row for row, text in enumerate(self.strings) if text in categories]
+            mask &= np.isin(self.events.category, known)
+        return np.flatnonzero(mask).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Track:
+    """A row of the device side of the timeline.
+
+    Attributes:
+        device: What the row belongs to, such as "rbln:0"; the sinks make one process of each distinct text.
+        name: The row's own name, such as "Neural DMA (chiplet 2)".
+        kind: The engine kind's name in lower case, such as "neural_dma"; "unknown" where the source does not say.
+        is_work: Whether slices here are busy time: compute and data movement on the device. Host rows, workload frames,
+            waits and annotations are not.
+        order: Rows of one device are shown in this order.
+    """
+
+    device: str
+    name: str
+    kind: str
+    is_work: bool
+    order: int
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedSlices:
+    """Device-side slices in the trace clock, one row each; all columns have the same length n.
+
+    Attributes:
+        start_ns: int64[n]; trace clock.
+        duration_ns: int64[n]; not negative.
+        track: int32[n]; row of `Timeline.tracks`.
+        name: int32[n]; row of `Timeline.strings`.
+        stage: int32[n]; row of `Timeline.strings`: the layer name without the command index; 0 = unknown.
+        launch: int64[n]; row of `Timeline.launches`; -1 = none is known.
+        host_row: int64[n]; row of `Timeline.host.events`: the op that caused it, by every rule; -1 = unattributed.
+        recorded_row: int64[n]; the same, only where the trace itself makes the link, as torch.profiler counts; -1 = none.
+        event: int64[n]; row of `Timeline.host.events` when the slice came out of the host trace and is shown there
+            already; -1 for slices of a profile.
+        arguments: int64[n, k] for the k names of `Timeline.argument_names`; ABSENT = the record does not have it.
+    """
+
+    start_ns: Int64
+    duration_ns: Int64
+    track: Int32
+    name: Int32
+    stage: Int32
+    launch: Int64
+    host_row: Int64
+    recorded_row: Int64
+    event: Int64
+    arguments: Int64
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedLaunches:
+    """Submissions by the host, in the trace clock; all columns have the same length n.
+
+    Attributes:
+        start_ns: int64[n]; trace clock; the moment of submission.
+        launch_id: int64[n]; as the runtime numbered it; 0 = unknown.
+        name: int32[n]; row of `Timeline.strings`: the program.
+        pid, tid: int64[n]; native ids of the submitting thread.
+        host_row: int64[n]; row of `Timeline.host.events`: innermost op on that thread at that time; -1 = unmatched.
+        reason: int32[n]; row of `MATCH_RULES`: why it matched, or why it did not.
+    """
+
+    start_ns: Int64
+    launch_id: Int64
+    name: Int32
+    pid: Int64
+    tid: Int64
+    host_row: Int64
+    reason: Int32
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+
+MATCH_RULES: Final = (
+    "innermost-op",
+    "recorded-link",
+    "no-host-trace",
+    "thread-not-in-trace",
+    "outside-window",
+    "annotation-only",
+    "between-ops",
+)
+"""Outcomes of matching a launch to a host op; the first two matched, the others say why not."""
+
+MATCHED_RULES: Final = 2
+"""How many of `MATCH_RULES`, from the front, are matches."""
+
+
+@dataclass(frozen=True, eq=False)
+class RuntimeSlices:
+    """What the device runtime did on the host (submit, copy, wait, compile), in the trace clock; length n.
+
+    Attributes:
+        start_ns, duration_ns: int64[n]; trace clock.
+        name: int32[n]; row of `Timeline.strings`.
+        pid, tid: int64[n]; native ids.
+        launch: int64[n]; row of `Timeline.launches`; -1 = none.
+        size_bytes: int64[n]; ABSENT = none.
+    """
+
+    start_ns: Int64
+    duration_ns: Int64
+    name: Int32
+    pid: Int64
+    tid: Int64
+    launch: Int64
+    size_bytes: Int64
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedCounters:
+    """Sampled values in the trace clock; length n.
+
+    Attributes:
+        time_ns: int64[n]; trace clock.
+        device: int32[n]; row of `Timeline.strings`.
+        name: int32[n]; row of `Timeline.strings`, with its unit in it.
+        value: float64[n]; finite.
+    """
+
+    time_ns: Int64
+    device: Int32
+    name: Int32
+    value: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.time_ns)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies:
+    """Arrows between device slices: `successor` waited for `predecessor`.
+
+    Attributes:
+        predecessor, successor: int64[n]; rows of `Timeline.slices`.
+    """
+
+    predecessor: Int64
+    successor: Int64
+
+    def __len__(self) -> int:
+        return len(self.predecessor)
