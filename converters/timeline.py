@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Finding
+from rblnpb.naming import NameStyle, render
 
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
@@ -170,6 +171,65 @@ class Track:
 
 
 @dataclass(frozen=True, eq=False)
+class SliceNames:
+    """Names of slices by their parts: a million calls of one program need no million strings.
+
+    Attributes:
+        style: How a name is put together, see `rblnpb.naming`.
+        strings: Texts that the columns refer to; row 0 is "".
+        stage: int32[n]; row of `strings`: the layer name without the command index; 0 = unknown.
+        command: int32[n]; ordinal of the command in its layer.
+        instance: int32[n]; runtime instance, from 1; 0 = unknown.
+        sequence: int64[n]; ordinal of the call on its instance; -1 = none.
+        workload: int64[n]; ordinal of the runtime call in the call; -1 = none.
+        override: int32[n]; row of `strings`: the whole name, where the parts do not make it; 0 = by parts.
+    """
+
+    style: NameStyle
+    strings: tuple[str, ...]
+    stage: Int32
+    command: Int32
+    instance: Int32
+    sequence: Int64
+    workload: Int64
+    override: Int32
+
+    def __len__(self) -> int:
+        return len(self.stage)
+
+    def take(self, rows: npt.NDArray[Any] | slice) -> SliceNames:
+        """The names of these rows (index array, mask or slice), in that order."""
+        return SliceNames(
+            self.style,
+            self.strings,
+            stage=self.stage[rows],
+            command=self.command[rows],
+            instance=self.instance[rows],
+            sequence=self.sequence[rows],
+            workload=self.workload[rows],
+            override=self.override[rows],
+        )
+
+    def render(self) -> npt.NDArray[np.bytes_]:
+        """S[n]; every name as UTF-8 bytes, in row order. Sinks call it block by block through `take`."""
+        layer_rows, layer = np.unique(self.stage, return_inverse=True)
+        layers = np.array([self.strings[row].encode() for row in layer_rows.tolist()] or [b""], dtype=np.bytes_)
+        names = render(
+            self.style,
+            layer=layers[layer],
+            command=self.command,
+            instance=self.instance,
+            sequence=self.sequence,
+            workload=self.workload,
+        )
+        whole_rows, whole = np.unique(self.override, return_inverse=True)
+        if len(whole_rows) and whole_rows[-1] > 0:
+            wholes = np.array([self.strings[row].encode() for row in whole_rows.tolist()], dtype=np.bytes_)
+            names = np.where(self.override > 0, wholes[whole], names)
+        return names
+
+
+@dataclass(frozen=True, eq=False)
 class AlignedSlices:
     """Device-side slices in the trace clock, one row each; all columns have the same length n.
 
@@ -177,8 +237,7 @@ class AlignedSlices:
         start_ns: int64[n]; trace clock.
         duration_ns: int64[n]; not negative.
         track: int32[n]; row of `Timeline.tracks`.
-        name: int32[n]; row of `Timeline.strings`.
-        stage: int32[n]; row of `Timeline.strings`: the layer name without the command index; 0 = unknown.
+        names: What each is called, by its parts; see `SliceNames`.
         launch: int64[n]; row of `Timeline.launches`; -1 = none is known.
         host_row: int64[n]; row of `Timeline.host.events`: the op that caused it, by every rule; -1 = unattributed.
         recorded_row: int64[n]; the same, only where the trace itself makes the link, as torch.profiler counts; -1 = none.
@@ -190,8 +249,7 @@ class AlignedSlices:
     start_ns: Int64
     duration_ns: Int64
     track: Int32
-    name: Int32
-    stage: Int32
+    names: SliceNames
     launch: Int64
     host_row: Int64
     recorded_row: Int64
@@ -299,3 +357,79 @@ class Dependencies:
 
     def __len__(self) -> int:
         return len(self.predecessor)
+
+
+@dataclass(frozen=True)
+class ClockQuality:
+    """How well one clock could be placed in the trace clock.
+
+    Attributes:
+        name: The clock.
+        snapshot_count: Readings against the host's monotonic clock.
+        residual_ns: Largest distance of a reading from the line between its neighbours.
+        uncertainty_ns: Largest half bracket of a reading.
+        drift_ppm: Measured rate against the nominal one, parts per million.
+        step_count: Readings that show that the clock was set while recording.
+        extrapolated_count: Records outside the readings, placed by the rate alone.
+    """
+
+    name: str
+    snapshot_count: int
+    residual_ns: int
+    uncertainty_ns: int
+    drift_ppm: float
+    step_count: int
+    extrapolated_count: int
+
+
+@dataclass(frozen=True)
+class RecordCount:
+    """Records of one kind: read from the file, and dropped before they reached it."""
+
+    kind: str
+    read: int
+    dropped: int
+    is_lower_bound: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """Host and device in one clock. Built by merge alone; analyses and sinks read it.
+
+    Attributes:
+        host: The host trace; None when there is only a profile.
+        slices: Device slices that are records of work or waiting, in the trace clock, in record order.
+        frames: Workload frames: they enclose slices and are never busy time.
+        launches: Submissions by the host.
+        runtime: What the runtime did on the host.
+        counters: Samples.
+        dependencies: Arrows between rows of `slices`.
+        tracks: Rows of the device side; `slices.track` and `frames.track` refer to them.
+        strings: Texts of launches, runtime slices and counters; row 0 is "". (Slice names carry their own.)
+        argument_names: Names of the columns of `slices.arguments` and `frames.arguments`.
+        counts: Records by kind, as the profile has them.
+        clocks: Quality of every clock that was placed.
+        is_serialised: Whether recording waited for the device after each run; None = not known.
+        process_id: Process that the profile recorded; 0 = unknown.
+        device_name: What the framework calls the device, such as "rbln".
+        sources: Names of the inputs.
+        findings: Everything that reading and merging found odd.
+    """
+
+    host: HostTrace | None
+    slices: AlignedSlices
+    frames: AlignedSlices
+    launches: AlignedLaunches
+    runtime: RuntimeSlices
+    counters: AlignedCounters
+    dependencies: Dependencies
+    tracks: tuple[Track, ...]
+    strings: tuple[str, ...]
+    argument_names: tuple[str, ...]
+    counts: tuple[RecordCount, ...]
+    clocks: tuple[ClockQuality, ...]
+    is_serialised: bool | None
+    process_id: int
+    device_name: str
+    sources: tuple[str, ...]
+    findings: tuple[Finding, ...]

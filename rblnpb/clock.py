@@ -1,0 +1,258 @@
+"""Clocks: named sources of time, readings of two of them taken together, and the map that follows from the readings.
+
+A `ClockMap` takes raw ticks of one clock to nanoseconds of the host's monotonic clock, piecewise linear between snapshots, and
+says how well the snapshots agree with the straight line between their neighbours (residuals). Real time is a clock like any
+other. All arithmetic is on integers; a tick is placed to the nearest nanosecond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.errors import ClockError
+
+__all__ = ["HOST_MONOTONIC", "HOST_REALTIME", "Clock", "ClockKind", "ClockMap", "ClockSnapshot"]
+
+HOST_MONOTONIC: Final = 1
+"""Id of the host's monotonic clock (CLOCK_MONOTONIC, ns) in every session."""
+
+HOST_REALTIME: Final = 2
+"""Id of the host's real-time clock (CLOCK_REALTIME, Unix ns) in every session."""
+
+Int64 = npt.NDArray[np.int64]
+
+
+class ClockKind(IntEnum):
+    """What a clock follows; values as in the schema's ClockKind."""
+
+    UNKNOWN = 0
+    HOST_MONOTONIC = 1
+    HOST_REALTIME = 2
+    DEVICE = 3
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A source of time.
+
+    Attributes:
+        clock_id: Identity in its session; 16 or more for device clocks.
+        name: For people.
+        nominal_hz: Ticks a second as designed; 0 = unknown.
+        width_bits: Width of the counter, 1 to 64; it wraps to 0 after 2**width - 1.
+        device_id: Device that owns it; 0 = none.
+        kind: What it follows.
+    """
+
+    clock_id: int
+    name: str = ""
+    nominal_hz: int = 0
+    width_bits: int = 64
+    device_id: int = 0
+    kind: ClockKind = ClockKind.UNKNOWN
+
+
+@dataclass(frozen=True)
+class ClockSnapshot:
+    """Where a clock stood while the host's monotonic clock went from before to after.
+
+    Attributes:
+        clock_id: The clock that was read.
+        value_ticks: Its value, raw.
+        monotonic_before_ns, monotonic_after_ns: Host monotonic clock around the reading.
+    """
+
+    clock_id: int
+    value_ticks: int
+    monotonic_before_ns: int
+    monotonic_after_ns: int
+
+    @property
+    def monotonic_ns(self) -> int:
+        """Middle of the bracket, where the reading is taken to belong."""
+        return (self.monotonic_before_ns + self.monotonic_after_ns) // 2
+
+    @property
+    def uncertainty_ns(self) -> int:
+        """Half the bracket, rounded up."""
+        return (self.monotonic_after_ns - self.monotonic_before_ns + 1) // 2
+
+
+@dataclass(frozen=True, eq=False)
+class ClockMap:
+    """Ticks of one clock to nanoseconds of the host monotonic clock, and back.
+
+    Attributes:
+        clock: The clock that is mapped.
+        anchor_ticks: int64[k]; unwrapped ticks of the anchors, strictly ascending.
+        anchor_ns: int64[k]; host monotonic ns of the anchors, strictly ascending.
+        residual_ns: int64[k]; how far each inner anchor lies from the line between its neighbours; 0 at the ends.
+        uncertainty_ns: Largest half bracket of the anchors.
+        drift_ppm: Measured rate against the nominal one, parts per million over the whole; 0.0 when either is unknown.
+        step_count: Anchors at which the clock was set: the reading went backwards, or far off its rate.
+    """
+
+    clock: Clock
+    anchor_ticks: Int64
+    anchor_ns: Int64
+    residual_ns: Int64
+    uncertainty_ns: int
+    drift_ppm: float
+    step_count: int
+
+    @classmethod
+    def of(cls, clock: Clock, snapshots: tuple[ClockSnapshot, ...]) -> ClockMap:
+        """The map that the snapshots of this clock give.
+
+        Args:
+            clock: Width and nominal rate.
+            snapshots: Any order; those of other clocks are passed over.
+
+        Raises:
+            ClockError: No snapshot of this clock, or a single one and no nominal rate.
+        """
+        own = sorted((s for s in snapshots if s.clock_id == clock.clock_id), key=lambda s: (s.monotonic_ns, s.value_ticks))
+        if not own:
+            raise ClockError(f"clock {clock.name or clock.clock_id} was never read against the host's; times cannot be placed")
+        ticks = _unwrapped([s.value_ticks for s in own], [s.monotonic_ns for s in own], clock)
+        rate = _typical_rate(ticks, [s.monotonic_ns for s in own], clock)
+        kept_ticks, kept_ns, steps = _monotonic(ticks, [s.monotonic_ns for s in own], rate)
+        if len(kept_ticks) == 1 and not clock.nominal_hz:
+            raise ClockError(f"clock {clock.name or clock.clock_id} was read once and its rate is unknown; times cannot be placed")
+        at = np.array(kept_ticks, np.int64)
+        ns = np.array(kept_ns, np.int64)
+        drift = 0.0
+        if len(at) > 1 and clock.nominal_hz:
+            nominal_ns = int(at[-1] - at[0]) * 10**9 / clock.nominal_hz
+            drift = (nominal_ns / int(ns[-1] - ns[0]) - 1.0) * 1e6
+        return cls(clock, at, ns, _residuals(at, ns), max(s.uncertainty_ns for s in own), drift, steps)
+
+    def to_monotonic_ns(self, ticks: npt.NDArray[Any]) -> Int64:
+        """Host monotonic ns of raw ticks, each rounded to the nearest nanosecond.
+
+        Args:
+            ticks: uint64[n]; raw, possibly wrapped; each is taken in the turn of the counter nearest to the anchors.
+
+        Returns:
+            int64[n].
+        """
+        return self.unwrapped_to_ns(self.unwrap(ticks))
+
+    def unwrap(self, ticks: npt.NDArray[Any]) -> Int64:
+        """int64[n]; raw ticks in the turn of the counter in which the anchors' span reaches nearest.
+
+        A reading between the anchors is placed there; one outside is placed within half a turn of the nearer end, so a counter that
+        turns over more than once without a snapshot cannot be told and lands in the nearest turn.
+        """
+        raw = np.asarray(ticks).astype(np.uint64)
+        if self.clock.width_bits == 64:
+            return raw.view(np.int64)
+        turn = 1 << self.clock.width_bits
+        first, last = int(self.anchor_ticks[0]), int(self.anchor_ticks[-1])
+        middle = (first + last) // 2
+        offset = (raw.view(np.int64) - np.int64(middle) + np.int64(turn // 2)) & np.int64(turn - 1)
+        return offset + np.int64(middle - turn // 2)
+
+    def unwrapped_to_ns(self, ticks: Int64) -> Int64:
+        """int64[n]; host monotonic ns of unwrapped ticks, rounded to nearest; linear beyond the first and last anchor."""
+        return _interpolate(ticks, *self._segments())
+
+    def to_ticks(self, monotonic_ns: Int64) -> Int64:
+        """int64[n]; unwrapped ticks at host monotonic ns, rounded to nearest: the inverse within the rounding."""
+        at, ns, numerator, denominator = self._segments()
+        return _interpolate(monotonic_ns, ns, at, denominator, numerator)
+
+    def span_to_ns(self, start_ticks: npt.NDArray[Any], duration_ticks: npt.NDArray[Any]) -> tuple[Int64, Int64]:
+        """Start and duration in host monotonic ns of slices in ticks.
+
+        Start and end are each rounded, the duration is their difference: slices that touch in ticks touch in ns.
+        """
+        start = self.unwrap(start_ticks)
+        end = start + np.asarray(duration_ticks).astype(np.int64)
+        start_ns = self.unwrapped_to_ns(start)
+        return start_ns, self.unwrapped_to_ns(end) - start_ns
+
+    def _segments(self) -> tuple[Int64, Int64, Int64, Int64]:
+        """Anchors, and ns per tick of the segment that begins at each as a fraction."""
+        at, ns = self.anchor_ticks, self.anchor_ns
+        if len(at) == 1:
+            return at, ns, np.array([10**9], np.int64), np.array([self.clock.nominal_hz], np.int64)
+        rise, run = np.diff(ns), np.diff(at)
+        return at, ns, np.append(rise, rise[-1]), np.append(run, run[-1])
+
+
+def _interpolate(x: Int64, xs: Int64, ys: Int64, rise: Int64, run: Int64) -> Int64:
+    """y on the piecewise line, rounded half up, exact while (x - xs) * rise fits: split into quotient and remainder."""
+    segment = np.clip(np.searchsorted(xs, x, side="right") - 1, 0, len(xs) - 1)
+    delta = np.asarray(x, np.int64) - xs[segment]
+    a, b = rise[segment], run[segment]
+    whole, part = np.divmod(a, b)
+    # delta * a / b = delta * whole + delta * part / b; the second product may exceed 64 bits, so delta is split by b too.
+    turns, rest = np.divmod(delta, b)
+    exact = np.abs(rest) < (1 << 31)
+    small = np.where(exact & (part < (1 << 31)), (2 * rest * part + b) // (2 * b), 0)
+    wide = ~(exact & (part < (1 << 31)))
+    if wide.any():
+        small = small.copy()
+        numbers = zip(rest[wide].tolist(), part[wide].tolist(), b[wide].tolist(), strict=True)
+        small[wide] = [(2 * r * p + q) // (2 * q) for r, p, q in numbers]
+    result: Int64 = ys[segment] + delta * whole + turns * part + small
+    return result
+
+
+def _unwrapped(raw: list[int], at_ns: list[int], clock: Clock) -> list[int]:
+    """Readings in one continuous count: each takes the turn that its distance in time from the one before asks for."""
+    if clock.width_bits == 64:
+        return [value - (1 << 64) if value >= 1 << 63 else value for value in raw]
+    turn = 1 << clock.width_bits
+    out = [raw[0]]
+    for value, before_ns, now_ns in zip(raw[1:], at_ns, at_ns[1:], strict=False):
+        expected = out[-1] + (now_ns - before_ns) * clock.nominal_hz // 10**9
+        out.append(expected + (value - expected + turn // 2) % turn - turn // 2)
+    return out
+
+
+def _typical_rate(ticks: list[int], at_ns: list[int], clock: Clock) -> float:
+    """Ticks per ns: the nominal rate, or the median over neighbours when none is known."""
+    if clock.nominal_hz:
+        return clock.nominal_hz / 1e9
+    rates = sorted((b - a) / (q - p) for a, b, p, q in zip(ticks, ticks[1:], at_ns, at_ns[1:], strict=False) if q > p)
+    return rates[len(rates) // 2] if rates else 0.0
+
+
+_RATE_TOLERANCE = 0.01
+"""A clock that runs more than 1 % off its rate between two readings was set in between: quartz is off by 0.01 % at most."""
+
+
+def _monotonic(ticks: list[int], at_ns: list[int], rate: float) -> tuple[list[int], list[int], int]:
+    """Anchors that ascend in both clocks, and how many readings showed a step.
+
+    Where a clock was set, two readings cannot both be right for one line; the anchors before the step are kept, those after it are
+    left out and counted.
+    """
+    kept_ticks, kept_ns, steps = [ticks[0]], [at_ns[0]], 0
+    for value, now_ns in zip(ticks[1:], at_ns[1:], strict=True):
+        run, time = value - kept_ticks[-1], now_ns - kept_ns[-1]
+        if time <= 0 and run == 0:
+            continue
+        off = abs(run - time * rate)
+        if run <= 0 or time <= 0 or (rate and off > max(time * rate * _RATE_TOLERANCE, 50_000 * rate)):
+            steps += 1
+            continue
+        kept_ticks.append(value)
+        kept_ns.append(now_ns)
+    return kept_ticks, kept_ns, steps
+
+
+def _residuals(at: Int64, ns: Int64) -> Int64:
+    residual = np.zeros(len(at), np.int64)
+    for row in range(1, len(at) - 1):
+        run = int(at[row + 1] - at[row - 1])
+        on_line = int(ns[row - 1]) + int(at[row] - at[row - 1]) * int(ns[row + 1] - ns[row - 1]) // run
+        residual[row] = int(ns[row]) - on_line
+    return residual

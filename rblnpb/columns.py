@@ -1,0 +1,345 @@
+"""Record tables: one class a kind of record, one numpy array a column.
+
+The classes mirror `proto/rblnpb/v1/columns.proto` field by field, under the same names; the codec pairs them by name. A
+column that may be missing for single records (*nullable* in the schema) holds `ABSENT` there. Tables are immutable: their
+arrays are read-only, and every operation returns a new table.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ABSENT",
+    "Counters",
+    "Dependencies",
+    "DeviceSlices",
+    "HostSlices",
+    "Launches",
+    "Overheads",
+    "Table",
+    "TextArray",
+    "TraceEvents",
+    "WorkloadSlices",
+]
+
+ABSENT: Final = int(np.iinfo(np.int64).min)
+"""Value of a nullable int64 column where the record has none: 0 and -1 are values."""
+
+UInt64 = npt.NDArray[np.uint64]
+Int64 = npt.NDArray[np.int64]
+UInt32 = npt.NDArray[np.uint32]
+UInt8 = npt.NDArray[np.uint8]
+Float64 = npt.NDArray[np.float64]
+
+Self = TypeVar("Self", bound="Table")
+
+
+@dataclass(frozen=True, eq=False)
+class TextArray:
+    """Byte strings of any length, one a record.
+
+    Attributes:
+        ends: int64[n]; where string i ends in `text`; it begins where the one before it ends. Ascending.
+        text: uint8[m]; all strings, one after the other.
+    """
+
+    ends: Int64
+    text: UInt8
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, row: int) -> bytes:
+        start = 0 if row == 0 else int(self.ends[row - 1])
+        return self.text[start : int(self.ends[row])].tobytes()
+
+    @classmethod
+    def of(cls, strings: Sequence[bytes]) -> TextArray:
+        """The array of these strings, in their order."""
+        sizes = np.fromiter(map(len, strings), np.int64, len(strings))
+        return cls(np.cumsum(sizes), np.frombuffer(b"".join(strings), np.uint8))
+
+    def sizes(self) -> Int64:
+        """int64[n]; length of each string in bytes."""
+        return np.diff(self.ends, prepend=np.int64(0))
+
+    def take(self, rows: npt.NDArray[Any]) -> TextArray:
+        """The strings of these rows (an index or mask array), in that order."""
+        picked = np.arange(len(self))[rows]
+        sizes = self.sizes()[picked]
+        ends = np.cumsum(sizes)
+        starts = self.ends[picked] - sizes
+        source = np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
+        return TextArray(ends, self.text[source])
+
+    @classmethod
+    def concat(cls, parts: Sequence[TextArray]) -> TextArray:
+        """All strings of the parts, in order."""
+        sizes = np.concatenate([part.sizes() for part in parts]) if parts else np.empty(0, np.int64)
+        text = np.concatenate([part.text for part in parts]) if parts else np.empty(0, np.uint8)
+        return cls(np.cumsum(sizes), text)
+
+
+def _column(dtype: type[np.generic], *, nullable: bool = False) -> Any:
+    return dataclasses.field(metadata={"dtype": np.dtype(dtype), "nullable": nullable})
+
+
+def _text() -> Any:
+    return dataclasses.field(metadata={"dtype": None, "nullable": False})
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What all record tables share. All columns of a table have the same length, its number of records.
+
+    Attributes:
+        kind: Field number of the kind in the schema's Chunk.
+        label: Name of the kind, as the schema's field is called.
+    """
+
+    kind: ClassVar[int] = 0
+    label: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        lengths = set()
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.metadata["dtype"] is None:
+                value.ends.setflags(write=False)
+                value.text.setflags(write=False)
+            else:
+                value = np.ascontiguousarray(value, dtype=field.metadata["dtype"])
+                if value.flags.writeable:
+                    value = value.view()
+                    value.setflags(write=False)
+                object.__setattr__(self, field.name, value)
+            lengths.add(len(value))
+        if len(lengths) > 1:
+            raise ValueError(f"columns of {type(self).__name__} differ in length: {sorted(lengths)}")
+
+    def __len__(self) -> int:
+        return len(getattr(self, dataclasses.fields(self)[0].name))
+
+    @classmethod
+    def schema(cls) -> dict[str, tuple[np.dtype[Any] | None, bool]]:
+        """Column name to (dtype, nullable), in schema order; dtype None means a `TextArray`."""
+        return {field.name: (field.metadata["dtype"], field.metadata["nullable"]) for field in dataclasses.fields(cls)}
+
+    @classmethod
+    def of(cls: type[Self], count: int | None = None, **columns: Any) -> Self:
+        """A table from the columns given; the others are zero, or absent where they may be.
+
+        Args:
+            count: Number of records; taken from the first array when left out. A scalar fills its column.
+            **columns: Arrays or scalars by column name.
+
+        Raises:
+            TypeError: A name that the kind does not have.
+            ValueError: Columns of different length, or no length at all.
+        """
+        schema = cls.schema()
+        unknown = columns.keys() - schema.keys()
+        if unknown:
+            raise TypeError(f"{cls.__name__} has no column {sorted(unknown)[0]!r}; it has {', '.join(schema)}")
+        if count is None:
+            sized = [len(value) for value in columns.values() if np.ndim(value) or isinstance(value, TextArray)]
+            if not sized:
+                raise ValueError("count is needed when no column is an array")
+            count = sized[0]
+        filled: dict[str, Any] = {}
+        for name, (dtype, nullable) in schema.items():
+            value = columns.get(name, ABSENT if nullable else 0)
+            if dtype is None:
+                filled[name] = value if name in columns else TextArray.of([b""] * count)
+            else:
+                filled[name] = np.full(count, value, dtype) if np.ndim(value) == 0 else np.asarray(value, dtype)
+        return cls(**filled)
+
+    @classmethod
+    def empty(cls: type[Self]) -> Self:
+        """A table without records."""
+        return cls.of(0)
+
+    def columns(self) -> dict[str, Any]:
+        """Column name to array (or `TextArray`), in schema order."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    def take(self: Self, rows: npt.NDArray[Any] | slice) -> Self:
+        """The records of these rows (an index array, a mask or a slice), in that order."""
+        if isinstance(rows, slice):
+            rows = np.arange(len(self))[rows]
+        return type(self)(**{name: v.take(rows) if isinstance(v, TextArray) else v[rows] for name, v in self.columns().items()})
+
+    def replace(self: Self, **columns: Any) -> Self:
+        """The same records with some columns exchanged."""
+        return dataclasses.replace(self, **columns)
+
+    @classmethod
+    def concat(cls: type[Self], parts: Sequence[Self]) -> Self:
+        """All records of the parts, in order."""
+        if not parts:
+            return cls.empty()
+        if len(parts) == 1:
+            return parts[0]
+        joined: dict[str, Any] = {}
+        for name, (dtype, _) in cls.schema().items():
+            values = [getattr(part, name) for part in parts]
+            joined[name] = TextArray.concat(values) if dtype is None else np.concatenate(values)
+        return cls(**joined)
+
+    def equals(self, other: object) -> bool:
+        """Whether the other is of the same kind and has the same records in the same order."""
+        if type(self) is not type(other) or not isinstance(other, Table):
+            return False
+        for name, mine in self.columns().items():
+            theirs = getattr(other, name)
+            if isinstance(mine, TextArray):
+                same = np.array_equal(mine.ends, theirs.ends) and np.array_equal(mine.text, theirs.text)
+            else:
+                same = np.array_equal(mine, theirs)
+            if not same:
+                return False
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Launches(Table):
+    """Submissions by the host; `start_ns` is in the host monotonic clock. Columns as in LaunchColumns."""
+
+    kind: ClassVar[int] = 16
+    label: ClassVar[str] = "launches"
+
+    launch_id: UInt64 = _column(np.uint64)
+    program_id: UInt32 = _column(np.uint32)
+    start_ns: Int64 = _column(np.int64)
+    process_id: Int64 = _column(np.int64)
+    thread_id: Int64 = _column(np.int64)
+    instance: UInt32 = _column(np.uint32)
+    sequence: Int64 = _column(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSlices(Table):
+    """Activity of engines, in raw ticks of the device clock. Columns as in DeviceSliceColumns.
+
+    `clock_id` is the clock of each record: the schema has it once a chunk, a profile joins chunks of several devices.
+    """
+
+    kind: ClassVar[int] = 17
+    label: ClassVar[str] = "device_slices"
+
+    clock_id: UInt32 = _column(np.uint32)
+    command_row: UInt32 = _column(np.uint32)
+    engine_id: UInt32 = _column(np.uint32)
+    start_ticks: UInt64 = _column(np.uint64)
+    duration_ticks: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64)
+    instance: UInt32 = _column(np.uint32)
+    sequence: Int64 = _column(np.int64, nullable=True)
+    workload: Int64 = _column(np.int64, nullable=True)
+    compute_cycles: Int64 = _column(np.int64, nullable=True)
+    size_bytes: Int64 = _column(np.int64, nullable=True)
+    name_strindex: UInt32 = _column(np.uint32)
+    stage_strindex: UInt32 = _column(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class WorkloadSlices(Table):
+    """Runtime calls on a device, frames around their commands, in raw ticks. Columns as in WorkloadSliceColumns."""
+
+    kind: ClassVar[int] = 18
+    label: ClassVar[str] = "workload_slices"
+
+    clock_id: UInt32 = _column(np.uint32)
+    engine_id: UInt32 = _column(np.uint32)
+    start_ticks: UInt64 = _column(np.uint64)
+    duration_ticks: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64)
+    program_id: UInt32 = _column(np.uint32)
+    instance: UInt32 = _column(np.uint32)
+    sequence: Int64 = _column(np.int64, nullable=True)
+    workload: Int64 = _column(np.int64, nullable=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies(Table):
+    """Dependencies between device slices that no command states; ordinals count `Profile.device_slices` of the session."""
+
+    kind: ClassVar[int] = 19
+    label: ClassVar[str] = "dependencies"
+
+    predecessor_ordinal: Int64 = _column(np.int64)
+    successor_ordinal: Int64 = _column(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class HostSlices(Table):
+    """What the runtime did on the host; times in the host monotonic clock. Columns as in HostSliceColumns."""
+
+    kind: ClassVar[int] = 20
+    label: ClassVar[str] = "host_slices"
+
+    activity: UInt32 = _column(np.uint32)
+    start_ns: Int64 = _column(np.int64)
+    duration_ns: Int64 = _column(np.int64)
+    process_id: Int64 = _column(np.int64)
+    thread_id: Int64 = _column(np.int64)
+    launch_id: UInt64 = _column(np.uint64)
+    size_bytes: Int64 = _column(np.int64, nullable=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Overheads(Table):
+    """Work that the program did not ask for; times in the host monotonic clock. Columns as in OverheadColumns."""
+
+    kind: ClassVar[int] = 21
+    label: ClassVar[str] = "overheads"
+
+    overhead: UInt32 = _column(np.uint32)
+    op_strindex: UInt32 = _column(np.uint32)
+    reason_strindex: UInt32 = _column(np.uint32)
+    place_strindex: UInt32 = _column(np.uint32)
+    start_ns: Int64 = _column(np.int64)
+    duration_ns: Int64 = _column(np.int64, nullable=True)
+    thread_id: Int64 = _column(np.int64)
+    size_bytes: Int64 = _column(np.int64, nullable=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Counters(Table):
+    """Samples; `time_ticks` in the clock of each record's `clock_id`. Columns as in CounterColumns."""
+
+    kind: ClassVar[int] = 22
+    label: ClassVar[str] = "counters"
+
+    clock_id: UInt32 = _column(np.uint32)
+    name_strindex: UInt32 = _column(np.uint32)
+    device_id: UInt32 = _column(np.uint32)
+    time_ticks: UInt64 = _column(np.uint64)
+    value: Float64 = _column(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class TraceEvents(Table):
+    """Archived events of a host trace, in the order of its file. Columns as in TraceEventColumns."""
+
+    kind: ClassVar[int] = 23
+    label: ClassVar[str] = "trace_events"
+
+    phase: UInt32 = _column(np.uint32)
+    category_strindex: UInt32 = _column(np.uint32)
+    name_strindex: UInt32 = _column(np.uint32)
+    process_strindex: UInt32 = _column(np.uint32)
+    thread_strindex: UInt32 = _column(np.uint32)
+    start_ns: Int64 = _column(np.int64, nullable=True)
+    duration_ns: Int64 = _column(np.int64, nullable=True)
+    id_strindex: UInt32 = _column(np.uint32)
+    arguments: TextArray = _text()
+    others: TextArray = _text()

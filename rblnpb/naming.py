@@ -1,0 +1,111 @@
+"""Names of device slices in the vendor's grammar: put together from their parts, and taken apart again.
+
+Since 0.12.0 the vendor spells `i{instance}_{sequence}_W{workload}_{layer}_{command}` in a file of several runtime instances and
+leaves the instance out in a file of one; commands on the host have no `W` part; up to 0.11 the name was
+`{sequence}_{layer}_{command}` (docs.rbln.ai, software/profiler/perfetto/analysis.html). Names are for people: nothing computes
+with one where the parts are known.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["NameParts", "NameStyle", "parse", "render"]
+
+
+class NameStyle(IntEnum):
+    """How a slice name is put together; values as in the schema's NameStyle."""
+
+    PLAIN = 0
+    MULTI_STREAM = 1
+    SINGLE_STREAM = 2
+    LEGACY = 3
+
+
+@dataclass(frozen=True)
+class NameParts:
+    """What a name says. Parts that it does not have are None."""
+
+    style: NameStyle
+    layer: str
+    command: int
+    instance: int | None = None
+    sequence: int | None = None
+    workload: int | None = None
+
+
+_GRAMMAR = re.compile(
+    r"(?:i(?P<instance>\d+)_)?(?:(?P<sequence>\d+)_)?(?:W(?P<workload>\d+)_)?(?P<layer>.+)_(?P<command>\d+)", re.S
+)
+
+
+def parse(name: str) -> NameParts | None:
+    """The parts of a name, or None when it is not of the grammar.
+
+    >>> parse("i1_0_W0_args_0_2")
+    NameParts(style=<NameStyle.MULTI_STREAM: 1>, layer='args_0', command=2, instance=1, sequence=0, workload=0)
+    >>> parse("12_linear_196_0").layer
+    'linear_196'
+    >>> parse("Memcpy HtoD") is None
+    True
+    """
+    match = _GRAMMAR.fullmatch(name)
+    if match is None or (match["sequence"] is None and (match["instance"] or match["workload"])):
+        return None
+    if match["instance"] is not None:
+        style = NameStyle.MULTI_STREAM
+    elif match["workload"] is not None:
+        style = NameStyle.SINGLE_STREAM
+    else:
+        style = NameStyle.LEGACY if match["sequence"] is not None else NameStyle.PLAIN
+    numbers = {key: None if match[key] is None else int(match[key]) for key in ("instance", "sequence", "workload")}
+    return NameParts(style, match["layer"], int(match["command"]), **numbers)
+
+
+def _digits(values: npt.NDArray[Any], prefix: bytes, suffix: bytes) -> npt.NDArray[np.bytes_]:
+    """prefix + decimal + suffix for each value; each distinct value is printed once."""
+    distinct, row = np.unique(values, return_inverse=True)
+    printed = np.array([b"%s%d%s" % (prefix, value, suffix) for value in distinct.tolist()], dtype=np.bytes_)
+    return printed[row] if len(printed) else np.empty(0, "S1")
+
+
+def render(
+    style: NameStyle,
+    *,
+    layer: npt.NDArray[np.bytes_],
+    command: npt.NDArray[Any],
+    instance: npt.NDArray[Any],
+    sequence: npt.NDArray[Any],
+    workload: npt.NDArray[Any],
+) -> npt.NDArray[np.bytes_]:
+    """Names of n slices as UTF-8 byte strings.
+
+    Args:
+        style: How they are put together.
+        layer: S[n]; layer name of each.
+        command: int[n]; command index of each.
+        instance: int[n]; runtime instance of each, from 1.
+        sequence: int[n]; ordinal of the call; negative = the part is left out.
+        workload: int[n]; ordinal of the runtime call; negative = the part is left out, as for host commands.
+
+    Returns:
+        S[n], in the order given.
+
+    >>> one = np.array([1])
+    >>> render(NameStyle.MULTI_STREAM, layer=np.array([b"mm"]), command=one - 1, instance=one, sequence=one - 1, workload=one - 1)
+    array([b'i1_0_W0_mm_0'], dtype='|S12')
+    """
+    body = np.strings.add(layer, _digits(command, b"_", b""))
+    if style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM):
+        body = np.strings.add(np.where(workload < 0, b"", _digits(workload, b"W", b"_")), body)
+    if style is not NameStyle.PLAIN:
+        body = np.strings.add(np.where(sequence < 0, b"", _digits(sequence, b"", b"_")), body)
+    if style is NameStyle.MULTI_STREAM:
+        body = np.strings.add(_digits(instance, b"i", b"_"), body)
+    return body

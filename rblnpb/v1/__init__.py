@@ -1,0 +1,1 @@
+"""Generated from proto/ by scripts/regen_proto.py; imported by rblnpb.codec alone."""
