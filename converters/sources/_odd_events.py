@@ -1,0 +1,177 @@
+"""Events that are not written as Kineto writes them: read value by value, mended where that is safe, counted where it is not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+import msgspec
+import numpy as np
+
+from ..timeline import ABSENT, Id
+from ._event_records import NO_ARGUMENTS, NO_TEXT, Arguments, DecimalEvent
+from ._exact_time import exact_ns
+
+_OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_INT32: Final = np.iinfo(np.int32)
+_INT64: Final = np.iinfo(np.int64)
+_LONGEST_ID: Final = 1000
+"""Decimal digits of the longest process or thread number that is kept as a number."""
+
+
+class NotJsonError(Exception):
+    """An element of the array of events is no JSON."""
+
+
+class OddEvents:
+    """Reads single events and counts what was wrong with them.
+
+    Attributes:
+        counts: How often what was wrong: ("number", "External id"), ("time", "ts"), ("text", "name"), ("args", ""),
+            ("element", "") for elements that are no objects.
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def read(self, element: bytes) -> DecimalEvent | None:
+        """The event, with everything of a wrong type replaced by what stands for absent; None if it is no object.
+
+        Raises:
+            NotJsonError: It is no JSON.
+        """
+        fields = _fields(element)
+        if fields is None:
+            self.counts["element", ""] += 1
+            return None
+        return DecimalEvent(
+            ph=self._text(fields, "ph"),
+            cat=self._text(fields, "cat"),
+            name=self._text(fields, "name"),
+            pid=self._id(fields, "pid"),
+            tid=self._id(fields, "tid"),
+            ts=self._time(fields, "ts"),
+            dur=self._time(fields, "dur"),
+            args=self._arguments(fields),
+            id=fields.get("id", NO_TEXT),
+        )
+
+    def _arguments(self, fields: dict[str, msgspec.Raw]) -> Arguments:
+        text = bytes(fields.get("args", NO_TEXT))
+        if text in (b"", b"null"):
+            return NO_ARGUMENTS
+        found = _fields(text)
+        if found is None:
+            self.counts["args", ""] += 1
+            return NO_ARGUMENTS
+        return Arguments(
+            external_id=self._integer(found, "External id", 0),
+            event_index=self._integer(found, "Ev Idx", -1),
+            sequence_number=self._integer(found, "Sequence number", -1),
+            external_id_2021=self._integer(found, "external id", 0),
+            correlation_id=self._integer(found, "correlation", 0),
+            launch_id=self._integer(found, "launch_id", 0),
+            size_bytes=self._integer(found, "Bytes", int(ABSENT)),
+            device_type=self._integer(found, "Device Type", -1, _INT32),
+            input_dims=found.get("Input Dims", NO_TEXT),
+            input_dims_2021=found.get("Input dims", NO_TEXT),
+            concrete_inputs=found.get("Concrete Inputs", NO_TEXT),
+            name=found.get("name", NO_TEXT),
+            labels=found.get("labels", NO_TEXT),
+        )
+
+    def _text(self, fields: dict[str, msgspec.Raw], key: str) -> str:
+        if key not in fields:
+            return ""
+        value, is_mended = readable_text(bytes(fields[key]))
+        if is_mended or not isinstance(value, (str, type(None))):
+            self.counts["text", key] += 1
+        return value if isinstance(value, str) else ""
+
+    def _id(self, fields: dict[str, msgspec.Raw], key: str) -> Id:
+        if key not in fields:
+            return None
+        text = bytes(fields[key])
+        value, _ = readable_text(text)
+        if value is None or isinstance(value, str):
+            return value
+        number = _number(text)
+        if number is not None and number.adjusted() < _LONGEST_ID and number == number.to_integral_value():
+            return int(number)
+        return text.decode("utf-8", "replace")
+
+    def _time(self, fields: dict[str, msgspec.Raw], key: str) -> Decimal | None:
+        text = bytes(fields.get(key, NO_TEXT))
+        if text in (b"", b"null"):
+            return None
+        number = _number(text)
+        try:
+            if number is not None and abs(exact_ns(number)) <= _INT64.max:
+                return number
+        except OverflowError:
+            pass
+        self.counts["time", key] += 1
+        return None
+
+    def _integer(self, fields: dict[str, msgspec.Raw], key: str, absent: int, kind: np.iinfo[np.int64] = _INT64) -> int:
+        text = bytes(fields.get(key, NO_TEXT))
+        if text in (b"", b"null"):
+            return absent
+        number = _number(text)
+        if number is None or not kind.min <= number <= kind.max or number != number.to_integral_value():
+            self.counts["number", key] += 1
+            return absent
+        return int(number)
+
+
+def readable_text(value: bytes) -> tuple[object, bool]:
+    """A JSON value decoded, with a replacement character for every byte or surrogate that is no text; whether there was one."""
+    text = value.decode("utf-8", "replace")
+    try:
+        decoded: object = json.loads(text)
+    except ValueError:  # an integer of more digits than Python converts
+        return text, False
+    is_mended = "\ufffd" in text and b"\xef\xbf\xbd" not in value
+    if isinstance(decoded, str) and not _is_text(decoded):
+        return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), True
+    return decoded, is_mended
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _number(value: bytes) -> Decimal | None:
+    """A JSON number, or a JSON string that holds one, as it is written; None for anything else."""
+    text = value.decode("utf-8", "replace")
+    if text.startswith('"'):
+        decoded, _ = readable_text(value)
+        text = str(decoded)
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def _fields(text: bytes) -> dict[str, msgspec.Raw] | None:
+    try:
+        return _OBJECT.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        if isinstance(error, msgspec.ValidationError) and _is_json(text):
+            return None
+        raise NotJsonError from error
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
