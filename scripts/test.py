@@ -1,0 +1,112 @@
+"""Checks everything: formatting, lint, the schema, types, the tests with coverage, the wheel, and other Pythons.
+
+    python3 scripts/test.py                 # all of it; sets up .venv by itself the first time
+    python3 scripts/test.py --quick         # formatting, lint and the tests, without coverage
+    python3 scripts/test.py --quick -k clock
+    python3 scripts/test.py --python 3.12   # with another Python of this machine
+
+Steps run in the order of their cost, and the first that fails ends the run with exit code 1 (--keep-going: at the end). Where
+the machine has other supported Pythons, the tests of the product run on the lowest and the highest of them too. Needs git,
+a supported Python and a way to PyPI; nothing else need be installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import _venv
+
+PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
+# What is checked once: the house itself, the outputs in viewers, and speed.
+ONCE = ["--ignore=tests/arch", "--ignore=tests/browser", "--ignore=tests/bench", "--ignore=tests/cli/test_scripts.py"]
+
+
+class Step(NamedTuple):
+    """Commands of one environment that must all end with exit code 0."""
+
+    name: str
+    environment: _venv.Environment
+    commands: list[list[str]]
+
+
+def lint_steps(environment: _venv.Environment) -> list[Step]:
+    """What looks at the Python text only."""
+    return [
+        Step("ruff format", environment, [["ruff", "format", "--check", "."]]),
+        Step("ruff check", environment, [["ruff", "check", "."]]),
+    ]
+
+
+def all_steps(environment: _venv.Environment, scratch: Path) -> list[Step]:
+    """Everything that is checked on the main Python, cheapest first; the wheel is built in `scratch`."""
+    # Building the sdist first and the wheel from it keeps an old build/ folder out of the wheel and proves the sdist.
+    wheel = [["python", "-m", "build", "--outdir", str(scratch), "."], ["check-wheel-contents", str(scratch)]]
+    return [
+        *lint_steps(environment),
+        Step("buf lint", environment, [["buf", "lint"]]),
+        Step("buf breaking", environment, [["python", "scripts/release_schema.py", "--check"]]),
+        Step("generated code is fresh", environment, [["python", "scripts/regen_proto.py", "--check"]]),
+        Step("import contracts", environment, [["lint-imports"]]),
+        Step("mypy --strict", environment, [["mypy"]]),
+        Step("pytest with coverage", environment, [[*PYTEST, "--cov", "--cov-report=term:skip-covered"]]),
+        Step("wheel", environment, wheel),
+    ]
+
+
+def other_steps(main: _venv.Interpreter, found: dict[str, _venv.Interpreter]) -> list[Step]:
+    """The tests of the product on the lowest and the highest other Python of this machine."""
+    others = sorted((other for name, other in found.items() if name != main.name), key=lambda other: other.version)
+    steps = []
+    for other in dict.fromkeys([*others[:1], *others[-1:]]):
+        environment = _venv.prepare(other, _venv.ROOT / f".venv-{other.name}", ["test"])
+        steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, "-m", "not browser", *ONCE]]))
+    return steps
+
+
+def run(steps: list[Step], *, keep_going: bool) -> bool:
+    """Run the steps, say of each how it ended and how long it took; True when all were fine."""
+    results = []
+    for number, step in enumerate(steps, start=1):
+        print(f"== [{number}/{len(steps)}] {step.name}", flush=True)
+        began = time.monotonic()
+        fine = all(step.environment.run(command) == 0 for command in step.commands)
+        results.append((step.name, fine, time.monotonic() - began))
+        if not fine and not keep_going:
+            break
+    print("==")
+    for name, fine, seconds in results:
+        print(f"   {'ok    ' if fine else 'FAILED'} {seconds:7.1f} s  {name}")
+    for step in steps[len(results) :]:
+        print(f"   not run            {step.name}")
+    return all(fine for _, fine, _ in results)
+
+
+def main() -> int:
+    """Set up, choose the steps, run them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="only formatting, lint and the tests on one Python")
+    parser.add_argument("--python", metavar="X.Y", default="", help="the Python to use; default: the one that runs this")
+    parser.add_argument("-k", dest="expression", default="", help="only the tests that match, as pytest's -k; means --quick")
+    parser.add_argument("--keep-going", action="store_true", help="run the later steps too when one fails")
+    options = parser.parse_args()
+    found = _venv.interpreters()
+    python = _venv.choose(found, options.python)
+    folder = _venv.ROOT / (f".venv-{python.name}-dev" if options.python else ".venv")
+    environment = _venv.prepare(python, folder, ["dev"])
+    if options.quick or options.expression:
+        chosen = ["-k", options.expression] if options.expression else []
+        fine = run([*lint_steps(environment), Step("pytest", environment, [[*PYTEST, *chosen]])], keep_going=options.keep_going)
+        return 0 if fine else 1
+    with tempfile.TemporaryDirectory() as scratch:
+        steps = all_steps(environment, Path(scratch))
+        others = [] if options.python else other_steps(python, found)
+        return 0 if run([*steps, *others], keep_going=options.keep_going) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
