@@ -1,0 +1,179 @@
+"""torch's `key_averages()` from a trace: one row per name, with the numbers that torch's own table prints.
+
+Every sum exists twice. Exact nanoseconds are for everything that is computed further. Float microseconds replay what
+torch does (relative to the start of the trace, added in the order of events), because its table shows the result of
+exactly these roundings; only the text table reads them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.errors import Finding
+
+from ..timeline import Bool, HostTrace, Int64
+from .device_links import DeviceLinks, device_name, recorded_links
+from .event_costs import Columns, EventCosts, add_up, measure
+from .torch_events import TorchEvents, read_events, record_rows
+from .torch_rows import KINDS, MEMORY_RECORD, timed_rows
+
+__all__ = [
+    "DeviceLinks",
+    "Float64",
+    "KeyAverages",
+    "device_name",
+    "event_rows",
+    "key_averages",
+    "recorded_links",
+]
+
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyAverages:
+    """Rows of the table in order of first appearance; all columns have the same length n.
+
+    A total counts an event with everything it called, `self_` without. Times are sums over the events of a row.
+
+    Attributes:
+        name: The name of the row.
+        kind: `op`, `device`, `annotation` or `runtime`: what the first event of the row is.
+        count: int64[n]; events.
+        self_cpu_time_total_ns, cpu_time_total_ns, self_device_time_total_ns, device_time_total_ns: int64[n]; exact.
+        self_cpu_time_total_us, cpu_time_total_us, self_device_time_total_us, device_time_total_us: float64[n]; with
+            torch's roundings. Self time may be negative where events cross.
+        cpu_memory_bytes, self_cpu_memory_bytes, device_memory_bytes, self_device_memory_bytes: int64[n]; allocated
+            less freed.
+        flops: int64[n]; 0 where none were counted.
+        input_shapes: Such as `[[2, 3], []]`; empty where rows were not told apart by shape.
+        is_device: bool[n]; the row is of slices on a device.
+        is_annotation: bool[n]; the row is of ranges that somebody named.
+        is_async: bool[n]; the first event of the row may end on another thread.
+        is_top_level: bool[n]; nothing called the first event of the row.
+        device_name: What the table calls the device.
+        profile_memory, with_flops: Whether the trace was recorded with these on, so that the table has their columns.
+        findings: What was left out, and why.
+    """
+
+    name: tuple[str, ...]
+    kind: tuple[str, ...]
+    count: Int64
+    self_cpu_time_total_ns: Int64
+    cpu_time_total_ns: Int64
+    self_device_time_total_ns: Int64
+    device_time_total_ns: Int64
+    self_cpu_time_total_us: Float64
+    cpu_time_total_us: Float64
+    self_device_time_total_us: Float64
+    device_time_total_us: Float64
+    cpu_memory_bytes: Int64
+    self_cpu_memory_bytes: Int64
+    device_memory_bytes: Int64
+    self_device_memory_bytes: Int64
+    flops: Int64
+    input_shapes: tuple[str, ...]
+    is_device: Bool
+    is_annotation: Bool
+    is_async: Bool
+    is_top_level: Bool
+    device_name: str
+    profile_memory: bool
+    with_flops: bool
+    findings: tuple[Finding, ...]
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+def key_averages(
+    host: HostTrace,
+    device: DeviceLinks | None = None,
+    *,
+    group_by_input_shape: bool = False,
+    device_name: str | None = None,
+) -> KeyAverages:
+    """Sums the events of a trace by name, as `torch.profiler` does.
+
+    Args:
+        host: The trace.
+        device: Device work and the ops that it belongs to, in the clock of the trace; None: what the trace itself holds.
+        group_by_input_shape: Whether calls with different input shapes are rows of their own.
+        device_name: What the table calls the device; None: what the trace tells, see `device_links.device_name`.
+
+    Returns:
+        Rows in order of first appearance.
+    """
+    found = _costs(host, device, with_shapes=group_by_input_shape)
+    events, rows = found.events, found.rows
+    code = (events.shapes * len(events.names) + events.name) * 4 + events.is_device * 2 + events.is_annotation
+    _, first, group = np.unique(code[rows], return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first).astype(np.int64)
+    place = np.empty_like(by_appearance)
+    place[by_appearance] = np.arange(len(first))
+    group = place[group]
+    sums = {name: add_up(values, group, len(first)) for name, values in found.costs.items()}
+    sums["count"] = np.bincount(group, minlength=len(first)).astype(np.int64)
+    table = _table(host, found, first[by_appearance], sums, device_name)
+    return table if group_by_input_shape else replace(table, input_shapes=("",) * len(table))
+
+
+def event_rows(host: HostTrace, device: DeviceLinks | None = None, *, device_name: str | None = None) -> KeyAverages:
+    """The single events that `key_averages` sums up, in order, as a table of the same form: `prof.events()` of torch.
+
+    Args:
+        host: The trace.
+        device: As for `key_averages`.
+        device_name: As for `key_averages`.
+
+    Returns:
+        One row per event, `count` 1.
+    """
+    found = _costs(host, device, with_shapes=True)
+    every = np.arange(len(found.rows), dtype=np.int64)
+    return _table(host, found, every, {**found.costs, "count": np.ones_like(every)}, device_name)
+
+
+def _costs(host: HostTrace, device: DeviceLinks | None, *, with_shapes: bool) -> EventCosts:
+    links = recorded_links(host) if device is None else device
+    events = read_events(host, links, with_flops=_has_flops(host), with_shapes=with_shapes)
+    return measure(events, _trace_start_ns(host, events))
+
+
+def _trace_start_ns(host: HostTrace, events: TorchEvents) -> int:
+    """The moment that torch counts from: the start of the session's own slice, or of the first event without one."""
+    for row in timed_rows(host, np.array([0 if text == "Trace" else -1 for text in host.strings], np.int32)).tolist():
+        if host.strings[host.events.name[row]] == "PyTorch Profiler (0)":
+            return int(host.events.start_ns[row])
+    return int(events.start_ns[0]) if len(events) else 0
+
+
+def _has_memory(host: HostTrace) -> bool:
+    """Told by the metadata, which one of torch's two exporters leaves out; then by the records themselves."""
+    return bool(host.metadata.get("profile_memory")) or len(record_rows(host, MEMORY_RECORD)) > 0
+
+
+def _has_flops(host: HostTrace) -> bool:
+    return bool(host.metadata.get("with_flops"))
+
+
+def _table(host: HostTrace, found: EventCosts, first: Int64, numbers: Columns, called: str | None) -> KeyAverages:
+    events = found.events
+    rows = found.rows[first]
+    return KeyAverages(
+        name=tuple(events.names[row] for row in events.name[rows].tolist()),
+        kind=tuple(KINDS[row] for row in events.kind[rows].tolist()),
+        **numbers,
+        input_shapes=tuple(events.shape_texts[row] for row in events.shapes[rows].tolist()),
+        is_device=events.is_device[rows],
+        is_annotation=events.is_annotation[rows],
+        is_async=events.is_async[rows],
+        is_top_level=found.is_top_level[first],
+        device_name=device_name(host) if called is None else called,
+        profile_memory=_has_memory(host),
+        with_flops=_has_flops(host),
+        findings=events.findings,
+    )

@@ -1,0 +1,131 @@
+"""Where nanoseconds, bytes and counts become what people read; nowhere else does a number get a unit.
+
+Two families live here. `torch_…` texts are torch's own, digit for digit, for tables that must equal torch's; the others
+are ours. Exact integers come in everywhere else than in torch's texts, whose input is torch's float microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = [
+    "TORCH_TIME_UNITS",
+    "format_bytes",
+    "format_count",
+    "format_ns",
+    "ns_to_us_text",
+    "torch_flops_scale",
+    "torch_memory",
+    "torch_share",
+    "torch_time",
+]
+
+TORCH_TIME_UNITS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
+"""Microseconds in each unit that torch's tables can be told to use throughout."""
+
+_FLOPS_UNITS: Final = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
+
+
+def ns_to_us_text(ns: int) -> str:
+    """Microseconds with all their digits, as traces have them.
+
+    >>> ns_to_us_text(123456), ns_to_us_text(-5)
+    ('123.456', '-0.005')
+    """
+    whole, rest = divmod(abs(ns), 1000)
+    return f"{'-' if ns < 0 else ''}{whole}.{rest:03d}"
+
+
+def format_ns(ns: int) -> str:
+    """A length of time in the unit in which it has one to three digits before the point.
+
+    >>> format_ns(1_234_567), format_ns(999), format_ns(999_999_999), format_ns(90_000_000_000)
+    ('1.235 ms', '999 ns', '1.000 s', '90.000 s')
+    """
+    sign, size = ("-" if ns < 0 else ""), abs(ns)
+    if size < 1000:
+        return f"{sign}{size} ns"
+    for unit, length in (("µs", 1000), ("ms", 1000_000), ("s", 1000_000_000)):
+        # In thousandths of the unit, and in integers: 999.9996 µs must come out as 1.000 ms.
+        thousandths = (size * 1000 + length // 2) // length
+        if thousandths < 1_000_000 or unit == "s":
+            break
+    return f"{sign}{thousandths // 1000:,}.{thousandths % 1000:03d} {unit}"
+
+
+def format_bytes(size_bytes: int) -> str:
+    """An amount of memory in powers of 1024.
+
+    >>> format_bytes(1536), format_bytes(12), format_bytes(-3 * 2**30)
+    ('1.50 KiB', '12 B', '-3.00 GiB')
+    """
+    power = min(max(abs(size_bytes).bit_length() - 1, 0) // 10, 5)
+    if power == 0:
+        return f"{size_bytes} B"
+    return f"{size_bytes / 1024**power:.2f} {'KMGTP'[power - 1]}iB"
+
+
+def format_count(count: int) -> str:
+    """A number of things, its digits in threes.
+
+    >>> format_count(1234567)
+    '1,234,567'
+    """
+    return f"{count:,}"
+
+
+def torch_time(time_us: float, unit: str | None = None) -> str:
+    """A time in torch's words: three decimals, seconds from 1 s on, milliseconds from 1 ms on, negative times in us.
+
+    Args:
+        time_us: Microseconds.
+        unit: One of `TORCH_TIME_UNITS` to keep to; None: by size.
+
+    >>> torch_time(1840163.0), torch_time(-63.033), torch_time(2240690.878, "ms")
+    ('1.840s', '-63.033us', '2240.691ms')
+    """
+    if unit is None:
+        unit = "s" if time_us >= 1e6 else "ms" if time_us >= 1e3 else "us"
+    return f"{time_us / TORCH_TIME_UNITS[unit]:.3f}{unit}"
+
+
+def torch_share(part_us: float, whole_us: float) -> str:
+    """A part in percent, in torch's words; of nothing, there is none.
+
+    >>> torch_share(1.0, 3.0), torch_share(0.0, 0.0)
+    ('33.33%', 'NaN')
+    """
+    return "NaN" if whole_us == 0 else f"{part_us * 100.0 / whole_us:.2f}%"
+
+
+def torch_memory(size_bytes: int) -> str:
+    """An amount of memory in torch's words, with powers of 1024 under the names of those of 1000.
+
+    >>> torch_memory(267776), torch_memory(-8)
+    ('261.50 KB', '-8 B')
+    """
+    for unit, size in (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024)):
+        if abs(size_bytes) >= size:
+            return f"{size_bytes / size:.2f} {unit}"
+    return f"{size_bytes} B"
+
+
+def torch_flops_scale(flops: Sequence[int]) -> tuple[float, str] | None:
+    """Factor and unit for a column of operation counts; torch picks them by the smallest positive one.
+
+    Args:
+        flops: Counts of all rows.
+
+    Returns:
+        None where no row has any.
+
+    >>> torch_flops_scale([0, 2560, 36700160])
+    (0.001, 'KFLOPs')
+    """
+    smallest = min((count for count in flops if count > 0), default=0)
+    if smallest == 0:
+        return None
+    thousands = min(math.floor(math.log10(smallest) / 3), len(_FLOPS_UNITS) - 1)
+    return 10 ** (thousands * -3.0), _FLOPS_UNITS[thousands]
