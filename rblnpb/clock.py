@@ -7,6 +7,7 @@ other. All arithmetic is on integers; a tick is placed to the nearest nanosecond
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from rblnpb.errors import ClockError
 
-__all__ = ["HOST_MONOTONIC", "HOST_REALTIME", "Clock", "ClockKind", "ClockMap", "ClockSnapshot"]
+__all__ = ["HOST_MONOTONIC", "HOST_REALTIME", "Clock", "ClockKind", "ClockMap", "ClockSnapshot", "clock_maps"]
 
 HOST_MONOTONIC: Final = 1
 """Id of the host's monotonic clock (CLOCK_MONOTONIC, ns) in every session."""
@@ -256,3 +257,17 @@ def _residuals(at: Int64, ns: Int64) -> Int64:
         on_line = int(ns[row - 1]) + int(at[row] - at[row - 1]) * int(ns[row + 1] - ns[row - 1]) // run
         residual[row] = int(ns[row]) - on_line
     return residual
+
+
+def clock_maps(clocks: Iterable[Clock], snapshots: Sequence[ClockSnapshot]) -> dict[int, ClockMap]:
+    """Maps of all clocks that can be placed, by clock id: the given ones and the host's real-time clock.
+
+    A clock without a usable snapshot has no entry; who needs it calls `ClockMap.of` and gets the reason.
+    """
+    maps: dict[int, ClockMap] = {}
+    for clock in (Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME), *clocks):
+        try:
+            maps[clock.clock_id] = ClockMap.of(clock, tuple(snapshots))
+        except ClockError:
+            continue
+    return maps

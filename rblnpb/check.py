@@ -1,0 +1,211 @@
+"""Invariants over a profile: what is missing, dangling, doubled or out of range, as counted findings.
+
+Nothing here raises; who wants strictness turns findings into an error. The codes are stable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.clock import ClockMap
+from rblnpb.columns import Table
+from rblnpb.errors import ClockError, Finding, Severity
+from rblnpb.profile import KINDS, Profile
+
+__all__ = ["check", "without_dangling"]
+
+
+def check(profile: Profile) -> tuple[Finding, ...]:
+    """Every finding about a profile beyond those of reading it, in a stable order.
+
+    Args:
+        profile: As read, or about to be written.
+
+    Returns:
+        Findings about its end, its losses, its references, its launches and its clocks.
+
+    Example:
+        >>> import rblnpb
+        >>> [finding.code for finding in rblnpb.check(rblnpb.Profile(rblnpb.Session(session_id=7)))]
+        ['no-records']
+    """
+    return (
+        *_end(profile),
+        *_losses(profile),
+        *_references(profile),
+        *_launches(profile),
+        *_clocks(profile),
+        *_durations(profile),
+    )
+
+
+def _end(profile: Profile) -> Iterable[Finding]:
+    if not profile.is_complete:
+        message = "the recording did not end properly (no closing packet): the last records may be missing"
+        yield Finding(Severity.WARNING, "not-ended", message)
+    if not any(len(profile.table(kind)) for kind in KINDS):
+        yield Finding(Severity.INFO, "no-records", "the profile holds no record")
+
+
+def _losses(profile: Profile) -> Iterable[Finding]:
+    for loss in profile.losses:
+        kind = KINDS[loss.kind].label if loss.kind in KINDS else "records"
+        bound = "at least " if loss.is_lower_bound else ""
+        reason = loss.reason.name.lower().replace("_", " ")
+        message = f"{bound}{loss.count:,} {kind} were dropped while recording ({reason}): counts and times are lower bounds"
+        yield Finding(Severity.WARNING, "dropped-records", message, max(loss.count, 1))
+
+
+def _reference_limits(profile: Profile) -> dict[str, Any]:
+    """What each reference column may hold: a number of rows, or an array of the ids that exist (0 always may)."""
+    rows = len(profile.strings)
+    slices = len(profile.device_slices)
+    return {
+        "command_row": len(profile.commands),
+        "name_strindex": rows,
+        "stage_strindex": rows,
+        "op_strindex": rows,
+        "reason_strindex": rows,
+        "place_strindex": rows,
+        "category_strindex": rows,
+        "process_strindex": rows,
+        "thread_strindex": rows,
+        "id_strindex": rows,
+        "predecessor_ordinal": slices,
+        "successor_ordinal": slices,
+        "engine_id": np.array([engine.engine_id for engine in profile.engines], np.int64),
+        "program_id": np.array([program.program_id for program in profile.programs], np.int64),
+        "device_id": np.array([device.device_id for device in profile.devices], np.int64),
+    }
+
+
+def _is_dangling(values: npt.NDArray[Any], limit: int | npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    if isinstance(limit, int):
+        return np.asarray((values < 0) | (values >= limit))
+    top = int(values.max(initial=0))
+    if top > _LOOKUP_LIMIT:
+        return ~np.isin(values, limit) & (values != 0)
+    # Ids are small in practice: one look-up a record instead of a sort.
+    exists = np.zeros(max(top, int(limit.max(initial=0))) + 1, np.bool_)
+    exists[limit] = True
+    exists[0] = True
+    return ~exists[values]
+
+
+_LOOKUP_LIMIT = 1 << 20
+
+
+def _dangling(profile: Profile) -> Iterable[tuple[Table, str, npt.NDArray[np.bool_]]]:
+    """Tables and columns that refer to something that is not there, and in which records."""
+    limits = _reference_limits(profile)
+    for kind in KINDS:
+        table = profile.table(kind)
+        for name, values in table.columns().items():
+            if name not in limits or not len(table):
+                continue
+            limit = limits[name]
+            if isinstance(limit, int) and int(values.max()) < limit and (values.dtype.kind == "u" or int(values.min()) >= 0):
+                continue
+            mask = _is_dangling(values, limit)
+            if mask.any():
+                yield table, name, mask
+
+
+def _references(profile: Profile) -> Iterable[Finding]:
+    for table, name, mask in _dangling(profile):
+        count = int(mask.sum())
+        first = int(np.flatnonzero(mask)[0])
+        value = int(getattr(table, name)[first])
+        message = f"{count:,} {table.label} refer by {name} to what the profile does not define (record {first}: {value})"
+        yield Finding(Severity.ERROR, "dangling-reference", message, count, f"{table.label}.{name}")
+
+
+def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
+    """The profile with every dangling reference set to none, and the findings that say so.
+
+    Dependencies lose the record instead: one without both ends is none.
+    """
+    findings = tuple(_references(profile))
+    changes: dict[str, Table] = {}
+    for table, name, mask in _dangling(profile):
+        current = changes.get(table.label, table)
+        if name.endswith("_ordinal"):
+            limit = len(profile.device_slices)
+            ordinals: Any = current
+            both = (ordinals.predecessor_ordinal < limit) & (ordinals.successor_ordinal < limit)
+            changes[table.label] = current.take(both & (ordinals.predecessor_ordinal >= 0) & (ordinals.successor_ordinal >= 0))
+        else:
+            changes[table.label] = current.replace(**{name: np.where(mask, 0, getattr(current, name))})
+    return (profile.replace(**changes) if changes else profile), findings
+
+
+def _launches(profile: Profile) -> Iterable[Finding]:
+    ids = profile.launches.launch_id
+    known = np.unique(ids[ids != 0])
+    doubled = int((ids != 0).sum()) - len(known)
+    if doubled:
+        message = f"{doubled:,} launches repeat a launch id: only the first of each id is joined"
+        yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
+    for table in (profile.device_slices, profile.workload_slices):
+        if not len(table):
+            continue
+        without = int((table.launch_id == 0).sum())
+        if without:
+            message = f"{without:,} {table.label} have launch id 0: it is not known what launched them"
+            yield Finding(Severity.WARNING, "launch-id-0", message, without, table.label)
+        if len(profile.launches) == 0:
+            continue
+        distinct, counts = np.unique(table.launch_id, return_counts=True)
+        orphans = int(counts[~np.isin(distinct, known) & (distinct != 0)].sum())
+        if orphans:
+            message = f"{orphans:,} {table.label} name a launch that is not in the file"
+            yield Finding(Severity.WARNING, "launch-not-recorded", message, orphans, table.label)
+
+
+def _clocks(profile: Profile) -> Iterable[Finding]:
+    used = [
+        profile.table(kind).columns()["clock_id"]
+        for kind in KINDS
+        if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))
+    ]
+    for clock_id in sorted({int(value) for values in used for value in np.unique(values)}):
+        clock = profile.clock(clock_id)
+        if clock is None:
+            yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
+            continue
+        if clock_id == 1:
+            continue
+        try:
+            clock_map = ClockMap.of(clock, profile.clock_snapshots)
+        except ClockError as error:
+            yield Finding(Severity.ERROR, "unplaced-clock", str(error))
+            continue
+        if len(clock_map.anchor_ns) == 1 and not clock_map.step_count:
+            message = f"clock {clock.name} was read once: its offset is known, its drift is not"
+            yield Finding(Severity.INFO, "one-snapshot", message)
+        if clock_map.step_count:
+            message = f"clock {clock.name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
+            yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
+        if abs(clock_map.drift_ppm) > 100:
+            message = f"clock {clock.name} runs {clock_map.drift_ppm:+.1f} ppm off its nominal rate; times are corrected for it"
+            yield Finding(Severity.INFO, "clock-drift", message)
+        if clock.width_bits < 64 and _wraps(clock_map, clock.width_bits):
+            message = f"clock {clock.name} has {clock.width_bits} bits and wraps within the recording; times are unwrapped"
+            yield Finding(Severity.INFO, "counter-wrap", message)
+
+
+def _wraps(clock_map: ClockMap, width_bits: int) -> bool:
+    first, last = int(clock_map.anchor_ticks[0]), int(clock_map.anchor_ticks[-1])
+    return first >> width_bits != last >> width_bits
+
+
+def _durations(profile: Profile) -> Iterable[Finding]:
+    slices = profile.device_slices
+    untimed = int(((slices.start_ticks == 0) & (slices.duration_ticks == 0)).sum())
+    if untimed:
+        message = f"{untimed:,} device_slices have neither start nor duration: they carry no time"
+        yield Finding(Severity.WARNING, "untimed-record", message, untimed, "device_slices")

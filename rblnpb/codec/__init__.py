@@ -1,0 +1,42 @@
+"""Messages to columns and values, and back: the only room that has seen the generated code."""
+
+from rblnpb.codec.chunks import CODECS, ChunkHead, CodecError, decode_chunk, encode_chunk
+from rblnpb.codec.definitions import Tables, encode_definitions
+from rblnpb.codec.messages import (
+    ChunkSummary,
+    Message,
+    Unknowns,
+    clock_snapshots,
+    encode_closing,
+    encode_header,
+    encode_losses,
+    encode_snapshots,
+    encode_trace_document,
+    losses,
+    parse,
+    session,
+    trace_document,
+)
+
+__all__ = [
+    "CODECS",
+    "ChunkHead",
+    "ChunkSummary",
+    "CodecError",
+    "Message",
+    "Tables",
+    "Unknowns",
+    "clock_snapshots",
+    "decode_chunk",
+    "encode_chunk",
+    "encode_closing",
+    "encode_definitions",
+    "encode_header",
+    "encode_losses",
+    "encode_snapshots",
+    "encode_trace_document",
+    "losses",
+    "parse",
+    "session",
+    "trace_document",
+]

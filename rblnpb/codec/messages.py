@@ -1,0 +1,215 @@
+"""Small messages: what a session says of itself, its clock readings, losses and ends, to values and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError
+
+from rblnpb.clock import ClockSnapshot
+from rblnpb.codec.chunks import CodecError
+from rblnpb.container import MAGIC, SCHEMA_VERSION, Buffer
+from rblnpb.naming import NameStyle
+from rblnpb.profile import Loss, LossReason, Session, TraceDocument
+from rblnpb.v1 import columns_pb2, session_pb2, stream_pb2
+
+__all__ = [
+    "ChunkSummary",
+    "Message",
+    "Unknowns",
+    "clock_snapshots",
+    "encode_closing",
+    "encode_header",
+    "encode_losses",
+    "encode_snapshots",
+    "encode_trace_document",
+    "losses",
+    "parse",
+    "session",
+    "trace_document",
+]
+
+Message = Any
+"""A parsed message; its attributes are the schema's fields."""
+
+ChunkSummary = stream_pb2.ChunkSummary
+"""The schema's ChunkSummary, which a writer fills while it writes."""
+
+_BODIES: Mapping[str, Any] = {
+    "header": stream_pb2.Header,
+    "definitions": session_pb2.Definitions,
+    "clock_snapshots": session_pb2.ClockSnapshots,
+    "losses": session_pb2.Losses,
+    "trace_document": columns_pb2.TraceDocument,
+    "closing": stream_pb2.Closing,
+}
+
+Enum = TypeVar("Enum", bound=IntEnum)
+
+
+class Unknowns:
+    """Counts values of enums that this version does not know: they are read as unknown, and named."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+
+    def member(self, enum: type[Enum], value: int) -> Enum:
+        """The member of this value, or the one of value 0 when there is none."""
+        try:
+            return enum(value)
+        except ValueError:
+            self.counts[f"{enum.__name__} {value}"] += 1
+            return enum(0)
+
+
+def parse(body: str, content: Buffer) -> Message:
+    """The message of a body.
+
+    Args:
+        body: Its name, as in `rblnpb.container.BODY_NAMES`; not "chunk".
+        content: Its encoded bytes.
+
+    Raises:
+        CodecError: The bytes are no such message.
+    """
+    try:
+        return _BODIES[body].FromString(bytes(content))
+    except DecodeError as error:
+        raise CodecError(f"it is no {body} message: {error}") from error
+
+
+# --- header --------------------------------------------------------------------------------------------------------
+
+_SESSION_TEXTS = ("host_name", "boot_id", "process_name", "tool_name", "tool_version", "npu")
+_SESSION_NUMBERS = ("started_real_ns", "started_monotonic_ns", "process_id", "file_ordinal")
+_SESSION_OPTIONALS = ("rank", "world_size", "drained_after_each_run")
+
+
+def encode_header(value: Session) -> bytes:
+    """The encoded Header, of the schema version that this package writes."""
+    said: dict[str, Any] = {name: getattr(value, name) for name in (*_SESSION_TEXTS, *_SESSION_NUMBERS, *_SESSION_OPTIONALS)}
+    said["name_style"] = int(value.name_style)
+    said["settings"] = [session_pb2.Setting(name=name, value=text) for name, text in value.settings]
+    # None leaves an optional field out.
+    message = session_pb2.Session(**said)
+    header = stream_pb2.Header(
+        magic=MAGIC,
+        schema_major=SCHEMA_VERSION[0],
+        schema_minor=SCHEMA_VERSION[1],
+        session=message,
+        has_display_packets=value.has_display_packets,
+    )
+    return header.SerializeToString(deterministic=True)
+
+
+def session(session_id: int, header: Message, closing: Message | None, unknowns: Unknowns) -> Session:
+    """The session of a parsed Header, and of the Closing when the recording ended properly."""
+    message = header.session
+    said: dict[str, Any] = {name: getattr(message, name) for name in (*_SESSION_TEXTS, *_SESSION_NUMBERS)}
+    said |= {name: getattr(message, name) if message.HasField(name) else None for name in _SESSION_OPTIONALS}
+    return Session(
+        session_id=session_id,
+        name_style=unknowns.member(NameStyle, message.name_style),
+        settings=tuple((setting.name, setting.value) for setting in message.settings),
+        schema_version=(header.schema_major, header.schema_minor),
+        has_display_packets=header.has_display_packets,
+        ended_real_ns=closing.ended_real_ns if closing else 0,
+        ended_monotonic_ns=closing.ended_monotonic_ns if closing else 0,
+        **said,
+    )
+
+
+# --- clocks, losses, frame and end ---------------------------------------------------------------------------------
+
+
+def encode_snapshots(snapshots: Iterable[ClockSnapshot]) -> bytes:
+    """The encoded ClockSnapshots, in the order given."""
+    rows = [
+        session_pb2.ClockSnapshot(
+            clock_id=snapshot.clock_id,
+            value_ticks=snapshot.value_ticks,
+            monotonic_before_ns=snapshot.monotonic_before_ns,
+            monotonic_after_ns=snapshot.monotonic_after_ns,
+        )
+        for snapshot in snapshots
+    ]
+    return session_pb2.ClockSnapshots(snapshots=rows).SerializeToString(deterministic=True)
+
+
+def clock_snapshots(message: Message) -> list[ClockSnapshot]:
+    """The readings of a parsed ClockSnapshots, in its order."""
+    return [
+        ClockSnapshot(row.clock_id, row.value_ticks, row.monotonic_before_ns, row.monotonic_after_ns) for row in message.snapshots
+    ]
+
+
+def encode_losses(losses: Iterable[Loss]) -> bytes:
+    """The encoded Losses, in the order given."""
+    message = session_pb2.Losses()
+    for loss in losses:
+        row = message.losses.add(
+            kind=loss.kind,
+            engine_id=loss.engine_id,
+            reason=int(loss.reason),
+            count=loss.count,
+            is_lower_bound=loss.is_lower_bound,
+        )
+        if loss.first_monotonic_ns is not None:
+            row.first_monotonic_ns = loss.first_monotonic_ns
+        if loss.last_monotonic_ns is not None:
+            row.last_monotonic_ns = loss.last_monotonic_ns
+    encoded: bytes = message.SerializeToString(deterministic=True)
+    return encoded
+
+
+def losses(message: Message, unknowns: Unknowns) -> list[Loss]:
+    """The losses of a parsed Losses, in its order."""
+    return [
+        Loss(
+            kind=row.kind,
+            reason=unknowns.member(LossReason, row.reason),
+            count=row.count,
+            engine_id=row.engine_id,
+            is_lower_bound=row.is_lower_bound,
+            first_monotonic_ns=row.first_monotonic_ns if row.HasField("first_monotonic_ns") else None,
+            last_monotonic_ns=row.last_monotonic_ns if row.HasField("last_monotonic_ns") else None,
+        )
+        for row in message.losses
+    ]
+
+
+def encode_trace_document(document: TraceDocument) -> bytes:
+    """The encoded TraceDocument."""
+    message = columns_pb2.TraceDocument(head=document.head, tail=document.tail, name=document.name)
+    if document.base_time_ns is not None:
+        message.base_time_ns = document.base_time_ns
+    encoded: bytes = message.SerializeToString(deterministic=True)
+    return encoded
+
+
+def trace_document(message: Message) -> TraceDocument:
+    """The frame that a parsed TraceDocument describes."""
+    base = message.base_time_ns if message.HasField("base_time_ns") else None
+    return TraceDocument(message.head, message.tail, message.name, base)
+
+
+def encode_closing(
+    totals: Mapping[int, tuple[int, int]], index: Sequence[Message], ended_real_ns: int, ended_monotonic_ns: int
+) -> bytes:
+    """The encoded Closing.
+
+    Args:
+        totals: (written, dropped) by kind.
+        index: ChunkSummary messages in file order.
+        ended_real_ns, ended_monotonic_ns: End of the recording; 0 = unknown.
+    """
+    message = stream_pb2.Closing(index=index, ended_real_ns=ended_real_ns, ended_monotonic_ns=ended_monotonic_ns)
+    for kind in sorted(totals):
+        written, dropped = totals[kind]
+        if written or dropped:
+            message.totals.add(kind=kind, written=written, dropped=dropped)
+    encoded: bytes = message.SerializeToString(deterministic=True)
+    return encoded

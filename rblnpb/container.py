@@ -1,0 +1,297 @@
+"""The envelope: a stream of packets, and the protobuf wire format as far as the envelope needs it.
+
+A profile is never parsed as one message. `scan` walks its packets by hand over any buffer (bytes or mmap) and gives the place of
+each payload without copying; `frame` and `payload` make packets. What a body says is the codec's business.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "BODY_NAMES",
+    "MAGIC",
+    "SCHEMA_VERSION",
+    "Frame",
+    "Scan",
+    "WireError",
+    "fields",
+    "frame",
+    "looks_like",
+    "payload",
+    "scan",
+    "varint",
+]
+
+MAGIC: Final = "rblnpb"
+SCHEMA_VERSION: Final = (0, 1)
+"""(major, minor) of the schema that this package writes. A greater major is refused, a greater minor is read."""
+
+BODY_NAMES: Final = {
+    8: "header",
+    9: "definitions",
+    10: "clock_snapshots",
+    11: "chunk",
+    12: "losses",
+    13: "trace_document",
+    14: "closing",
+}
+"""Field numbers of the bodies of a Payload."""
+
+_PAYLOAD_FIELD: Final = 7256
+_PAYLOAD_TAG: Final = b"\xc2\xc5\x03"  # varint of (7256 << 3) | 2
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+
+Buffer = bytes | memoryview
+
+
+class WireError(ValueError):
+    """Bytes that are not protobuf wire format; `offset` says where. Readers turn it into their own errors."""
+
+    def __init__(self, offset: int, reason: str) -> None:
+        self.offset = offset
+        self.reason = reason
+        super().__init__(f"at byte {offset}: {reason}")
+
+
+def varint(value: int) -> bytes:
+    """The base-128 encoding of a number from 0 to 2**64 - 1.
+
+    >>> varint(300).hex()
+    'ac02'
+    """
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    value = shift = 0
+    for position in range(at, min(at + 10, end)):
+        byte = data[position]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position + 1
+        shift += 7
+    raise WireError(at, "the input ends inside a number" if end - at < 10 else "a number has more than ten bytes")
+
+
+def fields(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """The fields of one message: (field number, value, start, end of content).
+
+    For numbers the value is set and the content is empty; for bytes, strings and messages the content is `data[start:end]`.
+
+    Raises:
+        WireError: The bytes are no message.
+    """
+    while at < end:
+        tag, start = _read_varint(data, at, end)
+        number, wire = tag >> 3, tag & 7
+        if number == 0:
+            raise WireError(at, "a field has number 0")
+        value, stop = 0, start
+        if wire == _VARINT:
+            value, stop = _read_varint(data, start, end)
+            start = stop
+        elif wire in (_FIXED64, _FIXED32):
+            stop = start + (8 if wire == _FIXED64 else 4)
+            value = int.from_bytes(data[start : min(stop, end)], "little")
+        elif wire == _BYTES:
+            size, start = _read_varint(data, start, end)
+            stop = start + size
+        else:
+            raise WireError(at, f"field {number} has wire type {wire}, which protobuf does not have")
+        if stop > end:
+            raise WireError(at, f"field {number} reaches {stop - end} bytes beyond its message")
+        yield number, value, start, stop
+        at = stop
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Place of one payload in the stream.
+
+    Attributes:
+        offset: First byte of its packet.
+        size: Bytes of the packet, tag and length included.
+        session_id, sequence: As the payload says.
+        body: Field number of the body; 0 when it has none that is a message.
+        start, end: Content of the body, half open.
+        crc32: As the payload says; None when it does not.
+    """
+
+    offset: int
+    size: int
+    session_id: int
+    sequence: int
+    body: int
+    start: int
+    end: int
+    crc32: int | None
+
+    def is_intact(self, data: Buffer) -> bool:
+        """Whether the body has the checksum that the payload states; True when it states none."""
+        return self.crc32 is None or zlib.crc32(data[self.start : self.end]) == self.crc32
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Result of walking a stream.
+
+    Attributes:
+        frames: Payloads in file order.
+        display_packet_count: Packets without payload.
+        end: Byte after the last whole packet.
+        size: Size of the input; larger than `end` when it is cut or damaged there.
+        reason: Why the walk ended early; empty when it did not.
+    """
+
+    frames: tuple[Frame, ...]
+    display_packet_count: int
+    end: int
+    size: int
+    reason: str
+
+
+def scan(data: Buffer) -> Scan:
+    """All payloads of a stream up to its end, or up to the first packet that is not whole.
+
+    Never raises on bad bytes: what stands before the fault is given, and the fault is named.
+    """
+    frames: list[Frame] = []
+    display = at = 0
+    size = len(data)
+    reason = ""
+    while at < size:
+        try:
+            if data[at] != 0x0A:
+                raise WireError(at, f"a packet begins with byte 0x0a, not 0x{data[at]:02x}")
+            length, start = _read_varint(data, at + 1, size)
+            stop = start + length
+            if stop > size:
+                raise WireError(at, f"the input ends {stop - size} bytes before its last packet does")
+            found = _find_payload(data, start, stop)
+            if found is None:
+                display += 1
+            else:
+                frames.append(_read_frame(data, at, stop, *found))
+        except WireError as error:
+            reason = error.reason
+            break
+        at = stop
+    return Scan(tuple(frames), display, at, size, reason)
+
+
+def _find_payload(data: Buffer, start: int, stop: int) -> tuple[int, int] | None:
+    """Content of the payload in a packet. Ours stands first; a stream that others rewrote may have it anywhere."""
+    if data[start : start + 3] == _PAYLOAD_TAG:
+        size, first = _read_varint(data, start + 3, stop)
+        if first + size > stop:
+            raise WireError(start, "a payload reaches beyond its packet")
+        return first, first + size
+    if bytes(data[start:stop]).find(_PAYLOAD_TAG) < 0:
+        return None
+    try:
+        for number, _, first, end in fields(data, start, stop):
+            if number == _PAYLOAD_FIELD and end > first:
+                return first, end
+    except WireError:
+        # A display packet of somebody else's; Perfetto judges it, not we.
+        return None
+    return None
+
+
+def _read_frame(data: Buffer, offset: int, stop: int, start: int, end: int) -> Frame:
+    session_id = sequence = body = body_start = body_end = 0
+    crc32: int | None = None
+    for number, value, first, last in fields(data, start, end):
+        if number == 1:
+            session_id = value
+        elif number == 2:
+            sequence = value
+        elif number == 3:
+            crc32 = value
+        elif number >= 8:
+            body, body_start, body_end = number, first, last
+    return Frame(offset, stop - offset, session_id, sequence, body, body_start, body_end, crc32)
+
+
+def payload(session_id: int, sequence: int, body: int, content: bytes) -> bytes:
+    """One packet of the stream around the encoded content of a body.
+
+    Args:
+        session_id: Of the recording; not 0.
+        sequence: Ordinal of the payload in its session.
+        body: Field number, see BODY_NAMES.
+        content: The encoded message.
+    """
+    head = b"\x09" + session_id.to_bytes(8, "little") + (b"\x10" + varint(sequence) if sequence else b"")
+    head += b"\x1d" + zlib.crc32(content).to_bytes(4, "little") + varint(body << 3 | _BYTES) + varint(len(content))
+    inner = len(head) + len(content)
+    return frame(_PAYLOAD_TAG + varint(inner) + head + content)
+
+
+def frame(packet: bytes) -> bytes:
+    """A packet of the stream: field 1 of the outermost message."""
+    return b"\x0a" + varint(len(packet)) + packet
+
+
+_SIGNATURES: Final = (
+    (
+        b"\x1f\x8b",
+        "gzip-compressed data; a profile is not compressed as a whole (is it a gzipped trace? then use it as the host trace)",
+    ),
+    (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"\x28\xb5\x2f\xfd", "zstd-compressed data; decompress it first"),
+    (b"\x7fELF", "a program or shared library"),
+)
+
+
+def looks_like(head: bytes) -> str:
+    """What an input that is no profile looks like, with advice, for an error message.
+
+    Args:
+        head: Its first bytes; a few thousand tell enough.
+    """
+    if not head:
+        return "an empty file"
+    for signature, what in _SIGNATURES:
+        if head.startswith(signature):
+            return what
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text[:1] in (b"{", b"["):
+        return "JSON (a trace? give it as the host trace, --host)"
+    if head[0] == 0x0A:
+        return _looks_like_protobuf(head)
+    if all(byte in b"\t\r\n\x0c\x1b" or byte >= 0x20 for byte in head):
+        return "text"
+    return "no format that this package knows"
+
+
+def _looks_like_protobuf(head: bytes) -> str:
+    """Perfetto, XPlane and pprof all begin with a length-delimited field 1; what stands in it tells them apart."""
+    try:
+        length, start = _read_varint(head, 1, len(head))
+    except WireError:
+        return "no format that this package knows"
+    inner: list[tuple[int, bytes]] = []
+    try:
+        for number, _, first, last in fields(head, start, min(start + length, len(head))):
+            inner.append((number, head[first:last]))
+    except WireError:
+        pass
+    numbers = {number for number, _ in inner}
+    if length <= 22 and numbers and numbers <= {1, 2} and all(not content for _, content in inner):
+        return "a pprof profile; this package reads traces and device profiles"
+    if any(number == 2 and content[:1] in (b"/", b"#") for number, content in inner):
+        return "an XPlane (.xplane.pb) of another profiler; this package reads traces and device profiles"
+    if numbers & {6, 8, 10, 11, 33, 36, 58, 60}:
+        return "a Perfetto trace without records of ours (the vendor's .pb is one); this version does not read it"
+    return "protobuf of some other format"

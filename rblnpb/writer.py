@@ -1,0 +1,260 @@
+"""Profiles to files: a stream writer that only appends, and `write`, which writes a whole profile through it."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from rblnpb import codec as wire
+from rblnpb.check import check
+from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
+from rblnpb.columns import Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, WorkloadSlices
+from rblnpb.container import payload
+from rblnpb.errors import CheckError
+from rblnpb.output import open_output
+from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
+from rblnpb.strings import StringTable
+
+__all__ = ["CHUNK_RECORDS", "StreamWriter", "bounds", "write"]
+
+CHUNK_RECORDS: Final = 65_536
+"""Most records of one chunk."""
+
+_HOST_KINDS: Final = (Launches, HostSlices, Overheads)
+
+
+class StreamWriter:
+    """Appends the packets of one session to a binary file; never seeks, so a pipe will do.
+
+    Not thread-safe. Every call writes whole packets: whatever happens after it returns, what it wrote can be read.
+    """
+
+    def __init__(self, file: BinaryIO, session: Session, *, codec: str = "zstd") -> None:
+        """Write the header.
+
+        Args:
+            file: Open for writing bytes; stays the caller's.
+            session: What the recording says of itself; its end is given to `close`.
+            codec: How columns are stored: "zstd", "zlib", "none" (transformed only) or "raw".
+
+        Raises:
+            ValueError: An unknown codec, or a session id outside 1 to 2**64 - 1.
+        """
+        if codec not in wire.CODECS:
+            raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
+        if not 0 < session.session_id < 1 << 64:
+            raise ValueError(f"a session id is a number from 1 to 2**64 - 1, not {session.session_id}")
+        self.strings = StringTable()
+        self._file = file
+        self._session_id = session.session_id
+        self._codec = codec
+        self._sequence = 0
+        self._offset = 0
+        self._sent_strings = 1
+        self._written = dict.fromkeys(KINDS, 0)
+        self._dropped = dict.fromkeys(KINDS, 0)
+        self._index: list[Any] = []
+        self._packet(8, wire.encode_header(session))
+
+    def define(
+        self,
+        *,
+        strings: Sequence[str] = (),
+        clocks: Sequence[Clock] = (),
+        devices: Sequence[Device] = (),
+        engines: Sequence[Engine] = (),
+        programs: Sequence[Program] = (),
+        commands: Commands | None = None,
+        threads: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        """Add rows to the session's tables.
+
+        Args:
+            strings: New texts, interned in this order; names in the other rows are interned after them.
+            clocks, devices, engines, threads: New rows.
+            programs: New programs; their commands are rows of `commands`, the whole table (row 0 = none).
+            commands: Needed with programs that have commands.
+        """
+        self.strings.intern_all(strings)
+        self.strings.intern_all(row.name for rows in (clocks, devices, engines, programs) for row in rows)
+        self.strings.intern_all(text for program in programs for text in (program.op, program.compile_id))
+        self.strings.intern_all(name for _, name in threads)
+        content = wire.encode_definitions(
+            self.strings.intern,
+            first_strindex=self._sent_strings if len(self.strings) > self._sent_strings else 0,
+            strings=self.strings.rows(self._sent_strings),
+            clocks=clocks,
+            devices=devices,
+            engines=engines,
+            programs=programs,
+            commands=commands,
+            threads=threads,
+        )
+        if content:
+            self._sent_strings = len(self.strings)
+            self._packet(9, content)
+
+    def snapshots(self, snapshots: Sequence[ClockSnapshot]) -> None:
+        """Append clock readings."""
+        if snapshots:
+            self._packet(10, wire.encode_snapshots(snapshots))
+
+    def chunk(self, table: Table, *, start_monotonic_ns: int | None = None, end_monotonic_ns: int | None = None) -> None:
+        """Append records of one kind and one clock.
+
+        Args:
+            table: 1 to 65,536 records; one `clock_id` throughout, where the kind has one.
+            start_monotonic_ns, end_monotonic_ns: Least start and greatest end in the host monotonic clock, for the index; None =
+                not known.
+
+        Raises:
+            ValueError: No record, too many, or of several clocks.
+        """
+        if not 0 < len(table) <= CHUNK_RECORDS:
+            raise ValueError(f"a chunk holds 1 to {CHUNK_RECORDS:,} records, not {len(table):,}")
+        clock_ids = getattr(table, "clock_id", None)
+        if clock_ids is not None and (clock_ids != clock_ids[0]).any():
+            raise ValueError("the records of a chunk are of one clock")
+        clock_id = int(clock_ids[0]) if clock_ids is not None else HOST_MONOTONIC if isinstance(table, _HOST_KINDS) else 0
+        summary = wire.ChunkSummary(offset_bytes=self._offset, kind=table.kind, count=len(table), clock_id=clock_id)
+        self._packet(11, wire.encode_chunk(table, clock_id, self._written[table.kind], self._codec))
+        summary.size_bytes = self._offset - summary.offset_bytes
+        if start_monotonic_ns is not None and end_monotonic_ns is not None:
+            summary.start_monotonic_ns, summary.end_monotonic_ns = start_monotonic_ns, end_monotonic_ns
+        self._index.append(summary)
+        self._written[table.kind] += len(table)
+
+    def losses(self, losses: Sequence[Loss]) -> None:
+        """Append losses; they count in the totals of their kind."""
+        for loss in losses:
+            if loss.kind in self._dropped:
+                self._dropped[loss.kind] += loss.count
+        if losses:
+            self._packet(12, wire.encode_losses(losses))
+
+    def trace_document(self, document: TraceDocument) -> None:
+        """Append the frame of archived host events."""
+        self._packet(13, wire.encode_trace_document(document))
+
+    def display(self, packets: bytes) -> None:
+        """Append ready Perfetto packets, which our reader passes over."""
+        self._append(packets)
+
+    def close(self, *, ended_real_ns: int = 0, ended_monotonic_ns: int = 0) -> None:
+        """Append the closing packet: totals and index. The file stays open."""
+        totals = {kind: (self._written[kind], self._dropped[kind]) for kind in KINDS}
+        self._packet(14, wire.encode_closing(totals, self._index, ended_real_ns, ended_monotonic_ns))
+
+    def _packet(self, body: int, content: bytes) -> None:
+        self._append(payload(self._session_id, self._sequence, body, content))
+        self._sequence += 1
+
+    def _append(self, data: bytes) -> None:
+        # A raw file may take less than it was given.
+        view = memoryview(data)
+        while view:
+            view = view[self._file.write(view) or len(view) :]
+        self._offset += len(data)
+
+
+def write(
+    profile: Profile, path: str | os.PathLike[str] | BinaryIO, *, codec: str = "zstd", display: bool = False, force: bool = False
+) -> None:
+    r"""Write a profile; the same profile gives the same bytes.
+
+    Args:
+        profile: It is checked first. One that was not ended properly is written without a closing packet.
+        path: Name of the file, which appears whole or not at all, or a binary stream.
+        codec: "zstd", "zlib", "none" or "raw"; raw columns are read without a copy.
+        display: Add Perfetto display packets, so that the Perfetto UI shows the slices.
+        force: Overwrite a file that is there.
+
+    Raises:
+        CheckError: A record refers to something that the profile does not define.
+        OutputError: The file is there already, or cannot be written.
+
+    Example:
+        >>> import io, rblnpb
+        >>> buffer = io.BytesIO()
+        >>> rblnpb.write(rblnpb.Profile(rblnpb.Session(session_id=7)), buffer)
+        >>> buffer.getvalue()[:1]
+        b'\n'
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        _write_to(profile, path, codec, display=display)
+        return
+    with open_output(path, force=force) as file:
+        _write_to(profile, file, codec, display=display)
+
+
+def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None:
+    findings = tuple(finding for finding in check(profile) if finding.code == "dangling-reference")
+    if findings:
+        raise CheckError("the profile to write", findings)
+    session = dataclasses.replace(profile.session, has_display_packets=display)
+    writer = StreamWriter(file, session, codec=codec)
+    writer.define(
+        strings=profile.strings[1:],
+        clocks=profile.clocks,
+        devices=profile.devices,
+        engines=profile.engines,
+        programs=profile.programs,
+        commands=profile.commands,
+        threads=profile.threads,
+    )
+    writer.snapshots(profile.clock_snapshots)
+    if display:
+        from rblnpb.perfetto_wire import display_packets
+
+        writer.display(display_packets(profile))
+    if profile.trace_document is not None:
+        writer.trace_document(profile.trace_document)
+    maps = clock_maps(profile.clocks, profile.clock_snapshots)
+    for kind in KINDS:
+        for part in _chunks(profile.table(kind)):
+            start_ns, end_ns = bounds(part, maps)
+            writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
+    writer.losses(profile.losses)
+    if profile.is_complete:
+        writer.close(ended_real_ns=profile.session.ended_real_ns, ended_monotonic_ns=profile.session.ended_monotonic_ns)
+
+
+def _chunks(table: Table) -> Iterator[Table]:
+    """The records in their order, cut where a chunk is full and where the clock changes."""
+    clock_ids = getattr(table, "clock_id", None)
+    changes = np.flatnonzero(np.diff(clock_ids)) + 1 if clock_ids is not None else np.empty(0, np.int64)
+    edges = [0, *changes.tolist(), len(table)]
+    for first, last in itertools.pairwise(edges):
+        for start in range(first, last, CHUNK_RECORDS):
+            yield table.take(slice(start, min(start + CHUNK_RECORDS, last)))
+
+
+def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int | None]:
+    """Least start and greatest end of the records, in ns of the host monotonic clock; (None, None) when they cannot be placed.
+
+    Args:
+        table: Records of one clock, at least one.
+        maps: Clock maps by clock id.
+    """
+    if isinstance(table, Launches):
+        return int(table.start_ns.min()), int(table.start_ns.max())
+    if isinstance(table, (HostSlices, Overheads)):
+        return int(table.start_ns.min()), int((table.start_ns + np.maximum(table.duration_ns, 0)).max())
+    if not isinstance(table, (DeviceSlices, WorkloadSlices, Counters)):
+        return None, None
+    start, duration = (table.time_ticks, np.uint64(0)) if isinstance(table, Counters) else (table.start_ticks, table.duration_ticks)
+    if int(table.clock_id[0]) == HOST_MONOTONIC:
+        return int(start.min()), int((start + duration).max())
+    clock_map = maps.get(int(table.clock_id[0]))
+    if clock_map is None:
+        return None, None
+    # The map ascends, so it need take the two extremes alone.
+    unwrapped = clock_map.unwrap(start)
+    extremes = np.array([unwrapped.min(), (unwrapped + duration.astype(np.int64)).max()], np.int64)
+    start_ns, end_ns = clock_map.unwrapped_to_ns(extremes).tolist()
+    return start_ns, end_ns
