@@ -16,6 +16,8 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,14 +29,17 @@ ONCE = ["--ignore=tests/arch", "--ignore=tests/browser", "--ignore=tests/bench",
 
 
 class Step(NamedTuple):
-    """Commands of one environment that must all end with exit code 0."""
+    """Commands of one environment that must all end with exit code 0.
+
+    The environment is made ready when the step begins, so that a cheap failure does not wait for an installation.
+    """
 
     name: str
-    environment: _venv.Environment
+    setup: Callable[[], _venv.Environment]
     commands: list[list[str]]
 
 
-def lint_steps(environment: _venv.Environment) -> list[Step]:
+def lint_steps(environment: Callable[[], _venv.Environment]) -> list[Step]:
     """What looks at the Python text only."""
     return [
         Step("ruff format", environment, [["ruff", "format", "--check", "."]]),
@@ -42,7 +47,7 @@ def lint_steps(environment: _venv.Environment) -> list[Step]:
     ]
 
 
-def all_steps(environment: _venv.Environment, scratch: Path) -> list[Step]:
+def all_steps(environment: Callable[[], _venv.Environment], scratch: Path) -> list[Step]:
     """Everything that is checked on the main Python, cheapest first; the wheel is built in `scratch`."""
     # Building the sdist first and the wheel from it keeps an old build/ folder out of the wheel and proves the sdist.
     wheel = [["python", "-m", "build", "--outdir", str(scratch), "."], ["check-wheel-contents", str(scratch)]]
@@ -63,7 +68,7 @@ def other_steps(main: _venv.Interpreter, found: dict[str, _venv.Interpreter]) ->
     others = sorted((other for name, other in found.items() if name != main.name), key=lambda other: other.version)
     steps = []
     for other in dict.fromkeys([*others[:1], *others[-1:]]):
-        environment = _venv.prepare(other, _venv.ROOT / f".venv-{other.name}", ["test"])
+        environment = partial(_venv.prepare, other, _venv.ROOT / f".venv-{other.name}", ["test"])
         steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, "-m", "not browser", *ONCE]]))
     return steps
 
@@ -74,7 +79,8 @@ def run(steps: list[Step], *, keep_going: bool) -> bool:
     for number, step in enumerate(steps, start=1):
         print(f"== [{number}/{len(steps)}] {step.name}", flush=True)
         began = time.monotonic()
-        fine = all(step.environment.run(command) == 0 for command in step.commands)
+        environment = step.setup()
+        fine = all(environment.run(command) == 0 for command in step.commands)
         results.append((step.name, fine, time.monotonic() - began))
         if not fine and not keep_going:
             break
@@ -97,7 +103,8 @@ def main() -> int:
     found = _venv.interpreters()
     python = _venv.choose(found, options.python)
     folder = _venv.ROOT / (f".venv-{python.name}-dev" if options.python else ".venv")
-    environment = _venv.prepare(python, folder, ["dev"])
+    environment = partial(_venv.prepare, python, folder, ["dev"])
+    environment()
     if options.quick or options.expression:
         chosen = ["-k", options.expression] if options.expression else []
         fine = run([*lint_steps(environment), Step("pytest", environment, [[*PYTEST, *chosen]])], keep_going=options.keep_going)
