@@ -88,12 +88,12 @@ def _is_dangling(values: npt.NDArray[Any], limit: int | npt.NDArray[np.int64]) -
         return np.asarray((values < 0) | (values >= limit))
     top = int(values.max(initial=0))
     if top > _LOOKUP_LIMIT:
-        return ~np.isin(values, limit) & (values != 0)
+        return np.asarray(~np.isin(values, limit) & (values != 0))
     # Ids are small in practice: one look-up a record instead of a sort.
     exists = np.zeros(max(top, int(limit.max(initial=0))) + 1, np.bool_)
     exists[limit] = True
     exists[0] = True
-    return ~exists[values]
+    return np.asarray(~exists[values])
 
 
 _LOOKUP_LIMIT = 1 << 20

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 __all__ = [
     "ABSENT",
+    "CHUNK_LIMIT",
     "Counters",
     "Dependencies",
     "DeviceSlices",
@@ -24,6 +25,7 @@ __all__ = [
     "Launches",
     "Overheads",
     "Table",
+    "TableBuilder",
     "TextArray",
     "TraceEvents",
     "WorkloadSlices",
@@ -31,6 +33,9 @@ __all__ = [
 
 ABSENT: Final = int(np.iinfo(np.int64).min)
 """Value of a nullable int64 column where the record has none: 0 and -1 are values."""
+
+CHUNK_LIMIT: Final = 65_536
+"""Most records of one chunk."""
 
 UInt64 = npt.NDArray[np.uint64]
 Int64 = npt.NDArray[np.int64]
@@ -207,6 +212,31 @@ class Table:
             if not same:
                 return False
         return True
+
+
+class TableBuilder:
+    """Collects parts of one table in arrays of the final size, so that a large file is held once, not twice."""
+
+    def __init__(self, table: type[Table], capacity: int) -> None:
+        """Room for `capacity` records of the kind."""
+        self._table = table
+        self._count = 0
+        self._arrays = {name: np.empty(capacity, dtype) for name, (dtype, _) in table.schema().items() if dtype is not None}
+        self._texts: dict[str, list[TextArray]] = {name: [] for name, (dtype, _) in table.schema().items() if dtype is None}
+
+    def append(self, part: Table) -> None:
+        """Take the records of a part of the same kind; they must fit the capacity."""
+        stop = self._count + len(part)
+        for name, array in self._arrays.items():
+            array[self._count : stop] = getattr(part, name)
+        for name, texts in self._texts.items():
+            texts.append(getattr(part, name))
+        self._count = stop
+
+    def table(self) -> Table:
+        """What was collected, in the order it came."""
+        arrays: dict[str, Any] = {name: array[: self._count] for name, array in self._arrays.items()}
+        return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from rblnpb import codec as wire
 from rblnpb.check import check, without_dangling
-from rblnpb.columns import Table
+from rblnpb.columns import CHUNK_LIMIT, Table, TableBuilder
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, looks_like, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import KINDS, Profile
@@ -232,7 +232,7 @@ class _Reading:
     closing: Any = None
     unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
     findings: list[Finding] = field(default_factory=list)
-    chunks: dict[int, list[tuple[int, Table]]] = field(default_factory=dict)
+    chunks: dict[int, list[tuple[Frame, int]]] = field(default_factory=dict)
     odd: Counter[str] = field(default_factory=Counter)
     snapshots: list[Any] = field(default_factory=list)
     losses: list[Any] = field(default_factory=list)
@@ -259,14 +259,26 @@ class _Reading:
         else:
             self.closing = message
 
-    def take_chunk(self, head: wire.ChunkHead, records: Table | None) -> None:
-        """Keep the records of a chunk, or count what is not known of it."""
-        if records is None:
-            self.odd[f"records of kind {head.kind}"] += head.count
-            return
-        for number in head.unknown_columns:
-            self.odd[f"column {number} of {records.label}"] += 1
-        self.chunks.setdefault(head.kind, []).append((head.first_ordinal, records))
+    def records(self, file: ProfileFile, table: type[Table]) -> Table:
+        """The records of all readable chunks of a kind, in file order."""
+        frames = self.chunks.get(table.kind, [])
+        builder = TableBuilder(table, sum(count for _, count in frames))
+        for frame, _ in frames:
+            try:
+                head, part = wire.decode_chunk(file.data, frame.start, frame.end)
+            except wire.CodecError as error:
+                self.leave_out(frame, "chunk", error)
+                continue
+            assert part is not None  # its kind was looked at before
+            builder.append(part)
+            for number in head.unknown_columns:
+                self.odd[f"column {number} of {table.label}"] += 1
+        return builder.table()
+
+    def leave_out(self, frame: Frame, body: str, reason: Exception) -> None:
+        """Note a packet that cannot be read."""
+        place = f"byte {frame.offset}"
+        self.note(Severity.ERROR, "unreadable-packet", f"a {body} packet at {place} was left out: {reason}", where=place)
 
 
 def _assemble(file: ProfileFile, session_id: int) -> Profile:
@@ -283,14 +295,19 @@ def _assemble(file: ProfileFile, session_id: int) -> Profile:
             reading.note(Severity.ERROR, "damaged-packet", message, where=place)
             continue
         try:
-            if body == "chunk":
-                reading.take_chunk(*wire.decode_chunk(file.data, frame.start, frame.end))
-            else:
+            if body != "chunk":
                 reading.take(body, wire.parse(body, file.data[frame.start : frame.end]))
+                continue
+            head = wire.chunk_head(file.data, frame.start, frame.end)
         except wire.CodecError as error:
-            reading.note(Severity.ERROR, "unreadable-packet", f"a {body} packet at {place} was left out: {error}", where=place)
+            reading.leave_out(frame, body, error)
+            continue
+        if head.kind in KINDS:
+            reading.chunks.setdefault(head.kind, []).append((frame, min(head.count, CHUNK_LIMIT)))
+        else:
+            reading.odd[f"records of kind {head.kind}"] += head.count
     _note_end(file, reading)
-    return _finish(reading, session_id)
+    return _finish(file, reading, session_id)
 
 
 def _in_sequence(file: ProfileFile, frames: list[Frame], reading: _Reading) -> Iterator[Frame]:
@@ -330,15 +347,12 @@ def _note_end(file: ProfileFile, reading: _Reading) -> None:
         reading.note(Severity.INFO, "several-sessions", message, len(file.session_ids))
 
 
-def _finish(reading: _Reading, session_id: int) -> Profile:
+def _finish(file: ProfileFile, reading: _Reading, session_id: int) -> Profile:
     if reading.header is None:
         reading.note(Severity.ERROR, "no-header", "the session has no readable header: what it says of itself is unknown")
         reading.header = wire.parse("header", b"")
     tables = reading.tables
-    records: dict[str, Any] = {}
-    for kind, table in KINDS.items():
-        parts = reading.chunks.get(kind, [])
-        records[table.label] = table.concat([part for _, part in parts])
+    records: dict[str, Any] = {table.label: reading.records(file, table) for table in KINDS.values()}
     profile = Profile(
         session=wire.session(session_id, reading.header, reading.closing, reading.unknowns),
         strings=tuple(tables.strings),

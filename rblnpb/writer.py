@@ -13,17 +13,14 @@ import numpy as np
 from rblnpb import codec as wire
 from rblnpb.check import check
 from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, WorkloadSlices
+from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, WorkloadSlices
 from rblnpb.container import payload
 from rblnpb.errors import CheckError
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
 
-__all__ = ["CHUNK_RECORDS", "StreamWriter", "bounds", "write"]
-
-CHUNK_RECORDS: Final = 65_536
-"""Most records of one chunk."""
+__all__ = ["StreamWriter", "bounds", "write"]
 
 _HOST_KINDS: Final = (Launches, HostSlices, Overheads)
 
@@ -115,8 +112,8 @@ class StreamWriter:
         Raises:
             ValueError: No record, too many, or of several clocks.
         """
-        if not 0 < len(table) <= CHUNK_RECORDS:
-            raise ValueError(f"a chunk holds 1 to {CHUNK_RECORDS:,} records, not {len(table):,}")
+        if not 0 < len(table) <= CHUNK_LIMIT:
+            raise ValueError(f"a chunk holds 1 to {CHUNK_LIMIT:,} records, not {len(table):,}")
         clock_ids = getattr(table, "clock_id", None)
         if clock_ids is not None and (clock_ids != clock_ids[0]).any():
             raise ValueError("the records of a chunk are of one clock")
@@ -230,8 +227,8 @@ def _chunks(table: Table) -> Iterator[Table]:
     changes = np.flatnonzero(np.diff(clock_ids)) + 1 if clock_ids is not None else np.empty(0, np.int64)
     edges = [0, *changes.tolist(), len(table)]
     for first, last in itertools.pairwise(edges):
-        for start in range(first, last, CHUNK_RECORDS):
-            yield table.take(slice(start, min(start + CHUNK_RECORDS, last)))
+        for start in range(first, last, CHUNK_LIMIT):
+            yield table.take(slice(start, min(start + CHUNK_LIMIT, last)))
 
 
 def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int | None]:

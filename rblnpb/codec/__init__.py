@@ -1,6 +1,6 @@
 """Messages to columns and values, and back: the only room that has seen the generated code."""
 
-from rblnpb.codec.chunks import CODECS, ChunkHead, CodecError, decode_chunk, encode_chunk
+from rblnpb.codec.chunks import CODECS, ChunkHead, CodecError, chunk_head, decode_chunk, encode_chunk
 from rblnpb.codec.definitions import Tables, encode_definitions
 from rblnpb.codec.messages import (
     ChunkSummary,
@@ -26,6 +26,7 @@ __all__ = [
     "Message",
     "Tables",
     "Unknowns",
+    "chunk_head",
     "clock_snapshots",
     "decode_chunk",
     "encode_chunk",

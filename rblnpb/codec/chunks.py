@@ -15,12 +15,12 @@ import numpy.typing as npt
 import zstandard
 from google.protobuf.message import DecodeError
 
-from rblnpb.columns import ABSENT, Table, TextArray
+from rblnpb.columns import ABSENT, CHUNK_LIMIT, Table, TextArray
 from rblnpb.container import Buffer, WireError, fields, varint
 from rblnpb.profile import KINDS
 from rblnpb.v1 import columns_pb2
 
-__all__ = ["CODECS", "ChunkHead", "CodecError", "decode_chunk", "encode_chunk"]
+__all__ = ["CODECS", "ChunkHead", "CodecError", "chunk_head", "decode_chunk", "encode_chunk"]
 
 CODECS: Final = {
     "raw": columns_pb2.CODEC_UNSPECIFIED,
@@ -199,9 +199,21 @@ def decode_chunk(data: Buffer, start: int, end: int) -> tuple[ChunkHead, Table |
         head, (first, last) = _read_head(data, start, end)
         if head.kind not in KINDS:
             return head, None
-        if not 1 <= head.count <= 65_536:
-            raise CodecError(f"a chunk holds 1 to 65,536 records, this one says {head.count:,}")
+        if not 1 <= head.count <= CHUNK_LIMIT:
+            raise CodecError(f"a chunk holds 1 to {CHUNK_LIMIT:,} records, this one says {head.count:,}")
         return _read_records(data, first, last, head)
+    except WireError as error:
+        raise CodecError(str(error)) from error
+
+
+def chunk_head(data: Buffer, start: int, end: int) -> ChunkHead:
+    """The head of the Chunk at `data[start:end]`, its columns not looked at.
+
+    Raises:
+        CodecError: It is no message.
+    """
+    try:
+        return _read_head(data, start, end)[0]
     except WireError as error:
         raise CodecError(str(error)) from error
 
