@@ -50,7 +50,7 @@ def lint_steps(environment: Callable[[], _venv.Environment]) -> list[Step]:
 def all_steps(environment: Callable[[], _venv.Environment], scratch: Path) -> list[Step]:
     """Everything that is checked on the main Python, cheapest first; the wheel is built in `scratch`."""
     # Building the sdist first and the wheel from it keeps an old build/ folder out of the wheel and proves the sdist.
-    wheel = [["python", "-m", "build", "--outdir", str(scratch), "."], ["check-wheel-contents", str(scratch)]]
+    wheel = [["python", "-m", "build", "--quiet", "--outdir", str(scratch), "."], ["check-wheel-contents", str(scratch)]]
     return [
         *lint_steps(environment),
         Step("buf lint", environment, [["buf", "lint"]]),

@@ -17,7 +17,8 @@ def loaded(program: str) -> set[str]:
     report = f"import sys\n{program}\nsys.stderr.write(' '.join(name for name in {HEAVY!r} if name in sys.modules))"
     # Isolated, so that nothing of the caller's environment loads a module first; the repository is put back by hand.
     path = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    done = subprocess.run([sys.executable, "-I", "-c", path + report], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-c", path + report], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
     return set(done.stderr.split())
 
 
