@@ -66,6 +66,7 @@ def release(*, force: bool) -> int:
     if reason:
         print(reason, file=sys.stderr)
         return 1
+    RELEASED.mkdir(exist_ok=True)
     if buf("build", "--exclude-source-info", "-o", str(target)):
         return 1
     print(f"wrote {target.relative_to(ROOT).as_posix()} ({target.stat().st_size:,} bytes)")
