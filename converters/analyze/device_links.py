@@ -13,8 +13,8 @@ from .torch_rows import (
     DEVICE_ANNOTATION_CATEGORIES,
     DEVICE_CATEGORIES,
     LAUNCHED_CATEGORIES,
-    RUNTIME,
     kind_table,
+    launching_rows,
     owner_rows,
     timed_rows,
 )
@@ -78,12 +78,12 @@ def recorded_links(host: HostTrace) -> DeviceLinks:
     events = host.events
     kinds = np.array([0 if text in DEVICE_CATEGORIES else -1 for text in host.strings], np.int32)
     rows = timed_rows(host, kinds)
+    if not len(rows):
+        return no_device()
     category = events.category[rows]
     launched = np.array([text in LAUNCHED_CATEGORIES for text in host.strings], np.bool_)[category]
     annotation = np.array([text in DEVICE_ANNOTATION_CATEGORIES for text in host.strings], np.bool_)[category]
-    host_kinds = kind_table(host)
-    op_rows = timed_rows(host, np.where(host_kinds == RUNTIME, -1, host_kinds).astype(np.int32))
-    owner = owner_rows(host, op_rows, events.external_id[rows])
+    owner = owner_rows(host, launching_rows(host), events.external_id[rows])
     return DeviceLinks(
         host.strings,
         events.name[rows],

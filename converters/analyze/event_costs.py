@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..nesting import nest
 from ..timeline import Bool, Int64
-from .call_tree import CallTree, Number, levels, merge_same_name, nest, sum_below
+from .call_tree import CallTree, Number, levels, merge_same_name, sum_below
 from .torch_events import TorchEvents
 
 __all__ = ["EventCosts", "add_up", "measure"]

@@ -26,6 +26,7 @@ __all__ = [
     "RUNTIME",
     "is_async_name",
     "kind_table",
+    "launching_rows",
     "main_tracks",
     "owner_rows",
     "shown_name",
@@ -110,6 +111,23 @@ def timed_rows(host: HostTrace, kinds: Int32) -> Int64:
     return np.flatnonzero(is_slice & (events.start_ns != ABSENT) & (events.duration_ns != ABSENT)).astype(np.int64)
 
 
+def launching_rows(host: HostTrace) -> Int64:
+    """Host rows that device work and runtime calls can belong to: listed, on one thread, and no runtime calls.
+
+    Args:
+        host: The trace.
+
+    Returns:
+        Rows of `host.events`, ascending.
+    """
+    kinds = kind_table(host)
+    rows = timed_rows(host, np.where(kinds == RUNTIME, -1, kinds).astype(np.int32))
+    can_launch = np.zeros(len(host.strings), np.bool_)
+    for row in np.unique(host.events.name[rows]).tolist():
+        can_launch[row] = shown_name(host.strings[row]) is not None and not is_async_name(host.strings[row])
+    return rows[can_launch[host.events.name[rows]]]
+
+
 def owner_rows(host: HostTrace, op_rows: Int64, external_id: Int64) -> Int64:
     """The op that has each of these ids for its own.
 
@@ -139,14 +157,16 @@ def main_tracks(host: HostTrace, op_tracks: Int32) -> Int32:
 
     Args:
         host: The trace.
-        op_tracks: int32[k]; the track of each op.
+        op_tracks: int32[k]; the track of each op, in file order.
 
     Returns:
         int32[tracks]; for every track of the trace, the one that stands for its process; itself where there is no op.
     """
     result = np.arange(len(host.tracks), dtype=np.int32)
     first_of: dict[Id, int] = {}
-    for row in sorted(np.unique(op_tracks).tolist(), key=lambda row: str(host.tracks[row].pid) != str(host.tracks[row].tid)):
+    distinct, first = np.unique(op_tracks, return_index=True)
+    in_order = distinct[np.argsort(first)].tolist()
+    for row in sorted(in_order, key=lambda row: str(host.tracks[row].pid) != str(host.tracks[row].tid)):
         first_of.setdefault(host.tracks[row].pid, row)
     if not first_of:
         return result
