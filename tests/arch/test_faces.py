@@ -37,6 +37,11 @@ def test_every_public_name_can_be_listed() -> None:
     assert set(rblnpb.__all__) <= set(dir(rblnpb))
 
 
+def test_no_public_name_is_also_a_module() -> None:
+    # An import of the module `rblnpb.x` sets the attribute `x` of the package, whatever a lazy face says that `x` is.
+    assert [name for name in rblnpb.__all__ if (ROOT / "rblnpb" / f"{name}.py").exists()] == []
+
+
 def test_importing_the_face_loads_nothing_heavy() -> None:
     assert loaded("import rblnpb") == set()
 
