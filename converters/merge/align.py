@@ -1,0 +1,203 @@
+"""Every time of a profile into the trace clock: device ticks to the host's monotonic clock to Unix time.
+
+The only place where a time changes its clock. Device clocks are mapped piecewise by their snapshots (`rblnpb.clock`). Monotonic and
+real time run at one rate, so one offset joins them until somebody sets the clock: the reading with the smallest bracket gives it,
+and offsets that differ by more than 50 µs are a step (readings alone differ by 2 µs at most).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockMap, ClockSnapshot, clock_maps
+from rblnpb.columns import Counters, DeviceSlices, WorkloadSlices
+from rblnpb.errors import ClockError, Finding, Severity
+from rblnpb.profile import Profile
+
+from ..timeline import Bool, ClockQuality, Int64
+
+__all__ = ["Alignment", "RealTime"]
+
+_STEP_NS: Final = 50_000
+"""Offsets of real time that differ by more than this are a set clock, not the jitter of a reading."""
+
+
+@dataclass(frozen=True, eq=False)
+class RealTime:
+    """Host monotonic ns to Unix ns: an offset, or several where the clock was set.
+
+    Attributes:
+        since_ns: int64[k]; host monotonic ns from which each offset holds; the first holds before it too. Ascending.
+        offset_ns: int64[k]; real time minus monotonic time.
+        uncertainty_ns: Half the smallest bracket.
+        spread_ns: Largest distance of a reading from the offset that holds there.
+        snapshot_count: Readings.
+    """
+
+    since_ns: Int64
+    offset_ns: Int64
+    uncertainty_ns: int
+    spread_ns: int
+    snapshot_count: int
+
+    @classmethod
+    def of(cls, snapshots: tuple[ClockSnapshot, ...]) -> RealTime:
+        """The offsets that the readings of real time give.
+
+        Raises:
+            ClockError: There is no such reading.
+        """
+        own = sorted((s for s in snapshots if s.clock_id == HOST_REALTIME), key=lambda s: s.monotonic_ns)
+        if not own:
+            raise ClockError("real time was never read against the host's monotonic clock")
+        runs: list[list[ClockSnapshot]] = [[own[0]]]
+        for snapshot in own[1:]:
+            if abs(_offset(snapshot) - _offset(_best(runs[-1]))) > _STEP_NS:
+                runs.append([])
+            runs[-1].append(snapshot)
+        return cls(
+            np.array([run[0].monotonic_before_ns for run in runs], np.int64),
+            np.array([_offset(_best(run)) for run in runs], np.int64),
+            min(_best(run).uncertainty_ns for run in runs),
+            max(abs(_offset(s) - _offset(_best(run))) for run in runs for s in run),
+            len(own),
+        )
+
+    def to_trace(self, monotonic_ns: Int64) -> Int64:
+        """int64[n]; Unix ns at host monotonic ns."""
+        if len(self.offset_ns) == 1:
+            return np.asarray(monotonic_ns, np.int64) + self.offset_ns[0]
+        run = np.clip(np.searchsorted(self.since_ns, monotonic_ns, side="right") - 1, 0, None)
+        return np.asarray(monotonic_ns, np.int64) + self.offset_ns[run]
+
+
+def _offset(snapshot: ClockSnapshot) -> int:
+    return snapshot.value_ticks - snapshot.monotonic_ns
+
+
+def _best(snapshots: list[ClockSnapshot]) -> ClockSnapshot:
+    return min(snapshots, key=lambda s: s.uncertainty_ns)
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """How the clocks of one profile lie in the trace clock.
+
+    Attributes:
+        clocks: Clocks of the profile by id.
+        maps: Those that can be placed.
+        real_time: From the host monotonic clock to the trace clock; None: the trace clock *is* the monotonic clock.
+        findings: What was odd about it.
+    """
+
+    clocks: dict[int, Clock]
+    maps: dict[int, ClockMap]
+    real_time: RealTime | None
+    findings: tuple[Finding, ...]
+
+    @classmethod
+    def of(cls, profile: Profile, *, needs_real_time: bool) -> Alignment:
+        """The alignment that a profile's snapshots give.
+
+        Args:
+            profile: As read.
+            needs_real_time: Whether there is a host trace to be joined, whose times are Unix times.
+
+        Raises:
+            ClockError: Real time is needed and nothing tells it.
+        """
+        findings: list[Finding] = []
+        real_time: RealTime | None = None
+        session = profile.session
+        try:
+            real_time = RealTime.of(profile.clock_snapshots)
+        except ClockError as error:
+            if session.started_real_ns and session.started_monotonic_ns:
+                start = ClockSnapshot(
+                    HOST_REALTIME, session.started_real_ns, session.started_monotonic_ns, session.started_monotonic_ns
+                )
+                real_time = RealTime.of((start,))
+                message = "real time was read only at the start of the session; its uncertainty is not known"
+                findings.append(Finding(Severity.WARNING, "no-real-time-snapshot", message))
+            elif needs_real_time:
+                raise ClockError(f"the profile cannot be joined with a host trace: {error}") from error
+            else:
+                message = "real time was never read: times are those of the host's monotonic clock"
+                findings.append(Finding(Severity.INFO, "no-real-time-snapshot", message))
+        if real_time is not None and len(real_time.offset_ns) > 1:
+            steps = len(real_time.offset_ns) - 1
+            message = f"the host's real-time clock was set {steps} times while recording"
+            findings.append(Finding(Severity.WARNING, "real-time-step", message, steps))
+        maps = clock_maps(profile.clocks, profile.clock_snapshots)
+        return cls({clock.clock_id: clock for clock in profile.clocks}, maps, real_time, tuple(findings))
+
+    def monotonic_to_trace(self, monotonic_ns: Int64) -> Int64:
+        """int64[n]; trace clock at host monotonic ns."""
+        return np.asarray(monotonic_ns, np.int64) if self.real_time is None else self.real_time.to_trace(monotonic_ns)
+
+    def place(self, table: DeviceSlices | WorkloadSlices) -> tuple[Int64, Int64, Bool]:
+        """Start and duration of slices in the trace clock, and which of them could be placed (the others are 0).
+
+        Args:
+            table: n slices, of any clocks.
+
+        Returns:
+            int64[n], int64[n], bool[n].
+        """
+        start_ns, duration_ns = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
+        placed = np.zeros(len(table), np.bool_)
+        for clock_id in np.unique(table.clock_id).tolist():
+            rows = table.clock_id == clock_id
+            if clock_id == HOST_MONOTONIC:
+                monotonic, duration = table.start_ticks[rows].astype(np.int64), table.duration_ticks[rows].astype(np.int64)
+            elif clock_id in self.maps:
+                monotonic, duration = self.maps[clock_id].span_to_ns(table.start_ticks[rows], table.duration_ticks[rows])
+            else:
+                continue
+            start_ns[rows] = self.monotonic_to_trace(monotonic)
+            duration_ns[rows] = duration
+            placed[rows] = True
+        return start_ns, duration_ns, placed
+
+    def place_counters(self, table: Counters) -> tuple[Int64, Bool]:
+        """Times of samples in the trace clock, and which could be placed (the others are 0): int64[n], bool[n]."""
+        time_ns, placed = np.zeros(len(table), np.int64), np.zeros(len(table), np.bool_)
+        for clock_id in np.unique(table.clock_id).tolist():
+            rows = table.clock_id == clock_id
+            if clock_id == HOST_MONOTONIC:
+                time_ns[rows] = self.monotonic_to_trace(table.time_ticks[rows].astype(np.int64))
+            elif clock_id in self.maps:
+                time_ns[rows] = self.monotonic_to_trace(self.maps[clock_id].to_monotonic_ns(table.time_ticks[rows]))
+            else:
+                continue
+            placed[rows] = True
+        return time_ns, placed
+
+    def qualities(self, slices: DeviceSlices) -> tuple[ClockQuality, ...]:
+        """Quality of every placed clock, real time first, with how many slices lie outside its readings."""
+        found: list[ClockQuality] = []
+        if self.real_time is not None:
+            real = self.real_time
+            steps = len(real.offset_ns) - 1
+            found.append(ClockQuality("host real time", real.snapshot_count, real.spread_ns, real.uncertainty_ns, 0.0, steps, 0))
+        for clock_id, clock in self.clocks.items():
+            clock_map = self.maps.get(clock_id)
+            if clock_map is None:
+                continue
+            starts = clock_map.unwrap(slices.start_ticks[slices.clock_id == clock_id])
+            outside = (starts < clock_map.anchor_ticks[0]) | (starts > clock_map.anchor_ticks[-1])
+            found.append(
+                ClockQuality(
+                    name=clock.name or f"clock {clock_id}",
+                    snapshot_count=len(clock_map.anchor_ns),
+                    residual_ns=int(np.abs(clock_map.residual_ns).max()),
+                    uncertainty_ns=clock_map.uncertainty_ns,
+                    drift_ppm=clock_map.drift_ppm,
+                    step_count=clock_map.step_count,
+                    extrapolated_count=int(outside.sum()),
+                )
+            )
+        return tuple(found)
