@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rblnpb._version import __version__
 
 if TYPE_CHECKING:
-    from rblnpb.check import check
+    from rblnpb.invariants import check
     from rblnpb.errors import Finding, FormatError, MergeError, RblnpbError, Severity
     from rblnpb.profile import Profile, Session
     from rblnpb.reader import open_profile, read, read_all
@@ -49,7 +49,7 @@ _HOMES = {
     "Recorder": "recorder",
     "Session": "profile",
     "Severity": "errors",
-    "check": "check",
+    "check": "invariants",
     "open_profile": "reader",
     "read": "reader",
     "read_all": "reader",

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rblnpb import codec as wire
-from rblnpb.check import check, without_dangling
+from rblnpb.invariants import check, without_dangling
 from rblnpb.columns import CHUNK_LIMIT, Table, TableBuilder
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, looks_like, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from rblnpb import codec as wire
-from rblnpb.check import check
+from rblnpb.invariants import check
 from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, WorkloadSlices
 from rblnpb.container import payload
