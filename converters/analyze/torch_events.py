@@ -30,6 +30,7 @@ from .torch_rows import (
     owner_rows,
     shown_name,
     timed_rows,
+    without_overload,
 )
 
 __all__ = ["TorchEvents", "read_events", "record_rows"]
@@ -157,11 +158,11 @@ class _Numbers:
     def number(self, text: str) -> int:
         return self.rows.setdefault(text, len(self.rows))
 
-    def names(self, strings: tuple[str, ...], used: Int64) -> Int64:
+    def names(self, strings: tuple[str, ...], used: Int64, *, of_ops: bool) -> Int64:
         """Numbers of the names that torch shows for these rows of `strings`; -1 where it leaves them out."""
         table = np.full(len(strings), -1, np.int64)
         for row in np.unique(used).tolist():
-            shown = shown_name(strings[row])
+            shown = shown_name(without_overload(strings[row]) if of_ops else strings[row])
             table[row] = -1 if shown is None else self.number(shown)
         return table[used]
 
@@ -175,7 +176,7 @@ def _host_part(host: HostTrace, names: _Numbers) -> _Part:
     events = host.events
     kinds = kind_table(host)
     rows = timed_rows(host, kinds)
-    name = names.names(host.strings, events.name[rows].astype(np.int64))
+    name = names.names(host.strings, events.name[rows].astype(np.int64), of_ops=True)
     rows, name = rows[name >= 0], name[name >= 0]
     kind = kinds[events.category[rows]].astype(np.int64)
     is_async = np.array([is_async_name(text) for text in names.rows], np.bool_)[name]
@@ -207,7 +208,7 @@ def _lanes(host: HostTrace, rows: Int64, kind: Int64, is_async: Bool) -> Int64:
 
 
 def _device_part(device: DeviceLinks, names: _Numbers) -> _Part:
-    name = names.names(device.strings, device.name.astype(np.int64))
+    name = names.names(device.strings, device.name.astype(np.int64), of_ops=False)
     shown = np.flatnonzero(name >= 0)
     return _part(
         len(shown),
@@ -242,14 +243,19 @@ def _record_part(host: HostTrace, text: str, names: _Numbers, tie: int) -> _Part
 
 
 def _flops(host: HostTrace, rows: Int64) -> Int64:
-    events = host.events
+    texts = host.strings
+    name, dims, inputs = (
+        column[rows].astype(np.int64) for column in (host.events.name, host.events.input_dims, host.events.concrete_inputs)
+    )
+    operators = [row for row in np.unique(name).tolist() if without_overload(texts[row]) in COUNTED_OPERATORS]
+    counted = np.flatnonzero(np.isin(name, operators))
+    # One number for each distinct call, in two steps, so that no product leaves 64 bits.
+    _, call = np.unique(name[counted] * len(texts) + dims[counted], return_inverse=True)
+    _, first, call = np.unique(call * len(texts) + inputs[counted], return_index=True, return_inverse=True)
+    distinct = zip(*(column[counted[first]].tolist() for column in (name, dims, inputs)), strict=True)
+    counts = [count_flops(without_overload(texts[row]), texts[shapes], texts[values]) for row, shapes, values in distinct]
     flops = np.zeros(len(rows), np.int64)
-    known = [row for row, text in enumerate(host.strings) if text in COUNTED_OPERATORS]
-    counted = np.flatnonzero(np.isin(events.name[rows], known))
-    calls = np.stack([column[rows[counted]] for column in (events.name, events.input_dims, events.concrete_inputs)])
-    distinct, which = np.unique(calls, axis=1, return_inverse=True)
-    counts = [count_flops(*(host.strings[row] for row in call)) for call in distinct.T.tolist()]
-    flops[counted] = np.array(counts, np.int64)[which.reshape(-1)]
+    flops[counted] = np.array(counts, np.int64)[call]
     return flops
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "owner_rows",
     "shown_name",
     "timed_rows",
+    "without_overload",
 ]
 
 KINDS: Final = ("op", "device", "annotation", "runtime")
@@ -80,7 +81,18 @@ _LEFT_OUT: Final = frozenset(
 """Names that torch leaves out of its events."""
 
 _STEP: Final = "ProfilerStep#"
+_OVERLOAD: Final = re.compile(r"(\w+::\w+)\.\w+")
 _COLLECTIVE: Final = re.compile(r"(?:gloo|nccl|mpi|ucc|xccl|hccl):")
+
+
+def without_overload(name: str) -> str:
+    """An operator's name without its overload, which traces carry where they were told to, and the table never shows.
+
+    >>> without_overload("aten::add_.Tensor"), without_overload("step 1.5")
+    ('aten::add_', 'step 1.5')
+    """
+    match = _OVERLOAD.fullmatch(name)
+    return match[1] if match else name
 
 
 def shown_name(name: str) -> str | None:
