@@ -1,8 +1,8 @@
 """What the categories of a host trace mean: which rows are ops, which are calls of a runtime, which are work of a device.
 
-A category alone does not always tell: `privateuse1_driver` is a wait in the vendor's first emitter and a collective in its newer one,
-and `privateuse1_runtime` stands for markers on host threads as well as for rows of a device. Both emitters are told apart by the
-marker that they put on the launching thread (RBLN-SW/torch-rbln, `rbln_kineto_emitter`).
+A category alone does not always tell: `privateuse1_driver` is a wait in the vendor's first emitter and a collective in its newer
+one, and `privateuse1_runtime` stands for markers on host threads as well as for rows of a device. Both emitters are told apart by
+the marker that they put on the launching thread (RBLN-SW/torch-rbln, `rbln_kineto_emitter`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def slice_rows(host: HostTrace, *categories: str) -> Int64:
     """Rows of complete slices ("X" with a start and a duration that is not negative) of these categories, ascending."""
     rows = host.rows("X", *categories)
     events = host.events
-    return rows[(events.start_ns[rows] != ABSENT) & (events.duration_ns[rows] >= 0)]
+    timed: Int64 = rows[(events.start_ns[rows] != ABSENT) & (events.duration_ns[rows] >= 0)]
+    return timed
 
 
 def op_rows(host: HostTrace) -> Int64:

@@ -1,1 +1,40 @@
 """Columns become a timeline: align, correlate, attribute. Pure numpy, no input or output."""
+
+from __future__ import annotations
+
+from rblnpb.errors import UsageError
+from rblnpb.profile import Profile
+
+from ..timeline import HostTrace, Timeline
+from .device_side import profile_timeline
+from .trace_side import trace_timeline
+
+__all__ = ["merge"]
+
+
+def merge(profile: Profile | None, host: HostTrace | None = None) -> Timeline:
+    """Host and device in one clock, with every launch on its op as far as that can be told.
+
+    Args:
+        profile: Device records; None: what the host trace itself holds of devices is the device side.
+        host: Host events; None: the profile alone, with no op to charge.
+
+    Returns:
+        The timeline; `findings` say how well it went.
+
+    Raises:
+        UsageError: Neither is given.
+        ClockError: The profile's clocks cannot be joined with the host trace's.
+
+    Example:
+        >>> from rblnpb import sim
+        >>> from rblnpb.converters import merge
+        >>> timeline = merge(sim.simulate(program="mm", calls=3))
+        >>> len(timeline.slices)
+        18
+    """
+    if profile is None:
+        if host is None:
+            raise UsageError("nothing to merge: give a profile, a host trace, or both")
+        return trace_timeline(host)
+    return profile_timeline(profile, host)

@@ -68,10 +68,9 @@ class RealTime:
 
     def to_trace(self, monotonic_ns: Int64) -> Int64:
         """int64[n]; Unix ns at host monotonic ns."""
-        if len(self.offset_ns) == 1:
-            return np.asarray(monotonic_ns, np.int64) + self.offset_ns[0]
         run = np.clip(np.searchsorted(self.since_ns, monotonic_ns, side="right") - 1, 0, None)
-        return np.asarray(monotonic_ns, np.int64) + self.offset_ns[run]
+        real_ns: Int64 = np.asarray(monotonic_ns, np.int64) + self.offset_ns[run]
+        return real_ns
 
 
 def _offset(snapshot: ClockSnapshot) -> int:

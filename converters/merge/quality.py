@@ -1,0 +1,88 @@
+"""How well a join went, as findings: what matched nothing, what lies outside, what the times contradict."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+
+from ..timeline import MATCH_RULES, MATCHED_RULES, Timeline
+
+__all__ = ["join_findings"]
+
+_OF_TWO_FILES: Final = frozenset({"nothing-matched", "disjoint-spans"})
+"""Findings that ask whether two files belong together."""
+
+_WORDS: Final = {
+    "no-host-trace": (Severity.INFO, "there is no host trace to match them with"),
+    "thread-not-in-trace": (Severity.WARNING, "their thread is not in the host trace"),
+    "outside-window": (Severity.INFO, "they lie outside the time that the host trace covers"),
+    "annotation-only": (Severity.INFO, "they lie in a user annotation only, and an annotation owns no launch"),
+    "between-ops": (Severity.INFO, "no op was running on their thread at that time"),
+}
+
+
+def join_findings(timeline: Timeline, window: tuple[int, int] | None, *, is_one_file: bool = False) -> list[Finding]:
+    """What joining a device side with a host trace found.
+
+    Args:
+        timeline: With its host.
+        window: First and last time that the host trace covers, trace clock; None when it covers nothing.
+        is_one_file: Whether host and device come from one file, so that they cannot be of different runs.
+    """
+    findings = [*_unmatched(timeline), *_outside(timeline, window), *_early(timeline), *_unlaunched(timeline)]
+    return [finding for finding in findings if not (is_one_file and finding.code in _OF_TWO_FILES)]
+
+
+def _unmatched(timeline: Timeline) -> list[Finding]:
+    counts = np.bincount(timeline.launches.reason, minlength=len(MATCH_RULES)).tolist()
+    findings = []
+    for rule, count in zip(MATCH_RULES[MATCHED_RULES:], counts[MATCHED_RULES:], strict=True):
+        if count:
+            severity, why = _WORDS[rule]
+            message = f"{count:,} launches are on no op: {why}"
+            findings.append(Finding(severity, f"unmatched-{rule}", message, count))
+    total = len(timeline.launches)
+    if total and not sum(counts[:MATCHED_RULES]):
+        message = f"none of {total:,} launches lies in an op of the host trace: are the two files of one run?"
+        findings.append(Finding(Severity.ERROR, "nothing-matched", message, total))
+    return findings
+
+
+def _outside(timeline: Timeline, window: tuple[int, int] | None) -> list[Finding]:
+    slices = timeline.slices
+    if window is None or not len(slices):
+        return []
+    outside = int(((slices.start_ns < window[0]) | (slices.start_ns >= window[1])).sum())
+    if outside == len(slices):
+        first, last = int(slices.start_ns.min()), int(slices.start_ns.max())
+        gap_ns = window[0] - last if last < window[0] else first - window[1]
+        message = f"device and host do not overlap in time: {gap_ns:,} ns lie between them; the join is suspect"
+        return [Finding(Severity.ERROR, "disjoint-spans", message, outside)]
+    if outside:
+        message = f"{outside:,} of {len(slices):,} device slices start outside the time that the host trace covers"
+        return [Finding(Severity.INFO, "out-of-window", message, outside)]
+    return []
+
+
+def _early(timeline: Timeline) -> list[Finding]:
+    """Device work before its own launch: a sign of clocks that do not fit."""
+    slices = timeline.slices
+    known = np.flatnonzero(slices.launch >= 0)
+    latency_ns = slices.start_ns[known] - timeline.launches.start_ns[slices.launch[known]]
+    early = int((latency_ns < 0).sum())
+    if not early:
+        return []
+    worst = int(-latency_ns.min())
+    message = f"{early:,} device slices start before their launch, by up to {worst:,} ns: the clocks are off by at least that"
+    return [Finding(Severity.WARNING, "device-before-launch", message, early)]
+
+
+def _unlaunched(timeline: Timeline) -> list[Finding]:
+    unlaunched = int((timeline.slices.launch < 0).sum())
+    if not unlaunched or not len(timeline.launches):
+        return []
+    message = f"{unlaunched:,} device slices have no launch that is known: their time is on no op"
+    return [Finding(Severity.WARNING, "unattributed-slices", message, unlaunched)]

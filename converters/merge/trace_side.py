@@ -1,0 +1,188 @@
+"""The device rows that a host trace holds itself, as the device side of a timeline.
+
+Three rules link a row to its op, in this order: the op's id that the trace itself writes on the row ("External id", as torch
+counts); the vendor's launch id, through the marker on the launching thread; the correlation id, through the runtime call.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+from rblnpb.naming import NameStyle, parse
+from rblnpb.strings import StringTable
+
+from ..dialect import DeviceRows, device_rows, op_rows
+from ..timeline import (
+    ABSENT,
+    AlignedCounters,
+    AlignedLaunches,
+    AlignedSlices,
+    Dependencies,
+    HostTrace,
+    Id,
+    Int32,
+    Int64,
+    RecordCount,
+    RuntimeSlices,
+    SliceNames,
+    Timeline,
+    Track,
+)
+from .correlate import host_window, match_launches, row_by_id
+from .quality import join_findings
+
+__all__ = ["trace_timeline"]
+
+_ARGUMENTS: Final = ("launch_id",)
+_LINKED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
+"""Categories on which "External id" is the id of the op; elsewhere it is the row's own."""
+
+
+def trace_timeline(host: HostTrace) -> Timeline:
+    """The timeline of a host trace alone, with what it holds of devices."""
+    found = device_rows(host)
+    strings = StringTable()
+    launches, launch = _launches(host, found, strings)
+    slices, tracks = _slices(host, found, launches, launch)
+    nothing = np.empty(0, np.int64)
+    none = np.empty(0, np.int32)
+    timeline = Timeline(
+        host=host,
+        slices=slices,
+        frames=_no_slices(host.strings),
+        launches=launches,
+        runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
+        counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
+        dependencies=Dependencies(nothing, nothing),
+        tracks=tracks,
+        strings=strings.rows(),
+        argument_names=_ARGUMENTS,
+        counts=(RecordCount("device_rows", len(found), 0),) if len(found) else (),
+        clocks=(),
+        is_serialised=None,
+        process_id=0,
+        device_name="",
+        sources=(host.document.name,),
+        findings=(),
+    )
+    findings = [*host.findings]
+    if len(found):
+        findings += join_findings(timeline, host_window(host), is_one_file=True)
+        unlinked = int(((slices.host_row < 0) & found.is_work).sum())
+        if unlinked and not any(finding.code == "unattributed-slices" for finding in findings):
+            message = f"{unlinked:,} device rows are linked to no op, by no rule"
+            findings.append(Finding(Severity.INFO, "unattributed-slices", message, unlinked))
+    return Timeline(**{**timeline.__dict__, "findings": tuple(findings)})
+
+
+def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
+    nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
+    names = SliceNames(NameStyle.PLAIN, strings, none, none, none, nothing, nothing, none)
+    arguments = np.empty((0, len(_ARGUMENTS)), np.int64)
+    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, nothing, nothing, arguments)
+
+
+def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple[AlignedLaunches, Int64]:
+    """Launches that markers and runtime calls stand for, and the launch of each device row (-1 = none)."""
+    events = host.events
+    by_marker = row_by_id(events.launch_id[found.markers], events.launch_id[found.rows])
+    by_call = row_by_id(events.correlation_id[found.calls], events.correlation_id[found.rows])
+    launching = np.unique(by_call[(by_call >= 0) & (by_marker < 0)])
+    rows = np.concatenate([found.markers, found.calls[launching]])
+    place = np.searchsorted(launching, np.maximum(by_call, 0))
+    launch = np.where(by_marker >= 0, by_marker, np.where(by_call >= 0, len(found.markers) + place, -1))
+    track = events.track[rows].astype(np.int64)
+    host_row, reason = match_launches(host, track, events.start_ns[rows])
+    names, of_row = np.unique(events.name[rows], return_inverse=True)
+    interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
+    launches = AlignedLaunches(
+        start_ns=events.start_ns[rows],
+        launch_id=np.where(events.launch_id[rows] != 0, events.launch_id[rows], events.correlation_id[rows]),
+        name=interned[of_row] if len(rows) else np.empty(0, np.int32),
+        pid=_numbers([track.pid for track in host.tracks])[track],
+        tid=_numbers([track.tid for track in host.tracks])[track],
+        host_row=host_row,
+        reason=reason,
+    )
+    return launches, launch
+
+
+def _numbers(ids: list[Id]) -> Int64:
+    """Ids as numbers, -1 where they are none; one more row, so that an empty list can be indexed by nothing."""
+    return np.array([value if isinstance(value, int) and abs(value) < 1 << 63 else -1 for value in [*ids, -1]], np.int64)
+
+
+def _slices(
+    host: HostTrace, found: DeviceRows, launches: AlignedLaunches, launch: Int64
+) -> tuple[AlignedSlices, tuple[Track, ...]]:
+    events, rows = host.events, found.rows
+    recorded = _recorded_rows(host, rows)
+    by_launch = np.append(launches.host_row, -1)[launch]
+    tracks, track = _tracks(host, found)
+    launch_id = events.launch_id[rows]
+    slices = AlignedSlices(
+        start_ns=events.start_ns[rows],
+        duration_ns=events.duration_ns[rows],
+        track=track,
+        names=_names(host, rows),
+        launch=launch,
+        host_row=np.where(recorded >= 0, recorded, by_launch),
+        recorded_row=recorded,
+        event=rows,
+        arguments=np.where(launch_id == 0, ABSENT, launch_id).reshape(-1, 1),
+    )
+    return slices, tracks
+
+
+def _recorded_rows(host: HostTrace, rows: Int64) -> Int64:
+    """The op whose id each row carries, where its category means that: int64[n], -1 = none."""
+    events = host.events
+    ops = op_rows(host)
+    row = row_by_id(events.external_id[ops], events.external_id[rows])
+    is_linked = np.array([text in _LINKED for text in host.strings], np.bool_)[events.category[rows]]
+    return np.where(is_linked & (row >= 0), np.append(ops, -1)[row], -1)
+
+
+def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:
+    """A track for each (row of the trace, kind): one lane may hold work and annotations, of which only work is busy."""
+    kinds = {kind: code for code, kind in enumerate(dict.fromkeys(found.kinds))}
+    code = np.array([kinds[kind] for kind in found.kinds], np.int64)
+    keys = host.events.track[found.rows].astype(np.int64) * max(len(kinds), 1) + code
+    distinct, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+    tracks = []
+    for order, at in enumerate(first.tolist()):
+        lane = host.tracks[int(host.events.track[found.rows[at]])]
+        device = host.process_labels.get(lane.pid) or host.process_names.get(lane.pid) or "device"
+        name = host.thread_names.get(lane) or f"{lane.tid}"
+        tracks.append(Track(f"{device} ({lane.pid})", name, found.kinds[at], bool(found.is_work[at]), order))
+    del distinct
+    return tuple(tracks), of_row.astype(np.int32)
+
+
+def _names(host: HostTrace, rows: Int64) -> SliceNames:
+    """Whole names as the trace spells them; parts where a name is of the vendor's grammar."""
+    texts = StringTable()
+    name = host.events.name[rows]
+    distinct, of_row = np.unique(name, return_inverse=True)
+    parts = [parse(host.strings[row]) for row in distinct.tolist()]
+    stage = np.array([texts.intern(part.layer) if part else 0 for part in parts], np.int32)
+    command = np.array([part.command if part else 0 for part in parts], np.int32)
+    instance = np.array([(part.instance or 0) if part else 0 for part in parts], np.int32)
+    sequence = np.array([-1 if part is None or part.sequence is None else part.sequence for part in parts], np.int64)
+    workload = np.array([-1 if part is None or part.workload is None else part.workload for part in parts], np.int64)
+    override = np.array([texts.intern(host.strings[row]) for row in distinct.tolist()], np.int32)
+    if not len(rows):
+        return _no_slices(host.strings).names
+    return SliceNames(
+        style=NameStyle.PLAIN,
+        strings=texts.rows(),
+        stage=stage[of_row],
+        command=command[of_row],
+        instance=instance[of_row],
+        sequence=sequence[of_row],
+        workload=workload[of_row],
+        override=override[of_row],
+    )
