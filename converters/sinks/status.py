@@ -1,0 +1,184 @@
+"""The profile status as text for people and as JSON for programs."""
+
+from __future__ import annotations
+
+import io
+
+import orjson
+
+from ..results import ProfileStatus
+from ._units import format_count, format_ns
+
+__all__ = ["render_status_json", "render_status_text"]
+
+
+def render_status_text(status: ProfileStatus, *, width: int = 120) -> str:
+    """The status as plain text.
+
+    Args:
+        status: What to show.
+        width: Columns of the terminal; tables fold to it.
+    """
+    from rich.console import Console
+
+    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    console.print(f"Profile status: {status.verdict.upper()}", style="bold")
+    console.print(f"  {' + '.join(status.sources)}", soft_wrap=True)
+    _print_records(console, status)
+    _print_engines(console, status)
+    _print_clocks(console, status)
+    _print_join(console, status)
+    console.print(f"\nFindings: {len(status.findings) or 'none'}")
+    for finding in status.findings:
+        console.print(f"  {str(finding.severity).upper():<8}{finding.message} [{finding.code}]", soft_wrap=True)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _table(*columns: str, numbers: int) -> object:
+    """A table whose last `numbers` columns are right-aligned."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(column, justify="right" if place >= len(columns) - numbers else "left")
+    return table
+
+
+def _print_records(console: object, status: ProfileStatus) -> None:
+    if not status.records:
+        return
+    table = _table("Records", "read", "dropped", numbers=2)
+    for record in status.records:
+        bound = "at least " if record.is_lower_bound and record.dropped else ""
+        _row(table, record.kind, format_count(record.read), f"{bound}{format_count(record.dropped)}")
+    _print(console, table)
+
+
+def _print_engines(console: object, status: ProfileStatus) -> None:
+    if not status.engines:
+        return
+    origin = min(engine.first_ns for engine in status.engines)
+    several = len({engine.device for engine in status.engines}) > 1
+    table = _table("Engine", "work", "slices", "first", "last", "busy", "sum", numbers=5)
+    for engine in status.engines:
+        name = f"{engine.device} {engine.name}" if several else engine.name
+        times = (engine.first_ns - origin, engine.last_ns - origin, engine.busy_ns, engine.sum_ns)
+        _row(table, name, "yes" if engine.is_work else "no", format_count(engine.slice_count), *map(format_ns, times))
+    _print(console, table)
+    share = f" ({100 * status.busy_ns / status.span_ns:.1f} %)" if status.span_ns else ""
+    _print(
+        console, f"  Device busy {format_ns(status.busy_ns)} of {format_ns(status.span_ns)}{share}, counted from the first slice"
+    )
+
+
+def _print_clocks(console: object, status: ProfileStatus) -> None:
+    if not status.clocks:
+        return
+    table = _table("Clock", "snapshots", "residual", "uncertainty", "drift (ppm)", "steps", "extrapolated", numbers=6)
+    for clock in status.clocks:
+        _row(
+            table,
+            clock.name,
+            format_count(clock.snapshot_count),
+            format_ns(clock.residual_ns),
+            format_ns(clock.uncertainty_ns),
+            f"{clock.drift_ppm:+.3f}",
+            format_count(clock.step_count),
+            format_count(clock.extrapolated_count),
+        )
+    _print(console, table)
+
+
+def _print_join(console: object, status: ProfileStatus) -> None:
+    matched, unmatched = sum(status.launches_matched.values()), sum(status.launches_unmatched.values())
+    lines = []
+    if matched or unmatched:
+        rules = ", ".join(f"{rule} {count:,}" for rule, count in status.launches_matched.items())
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in status.launches_unmatched.items())
+        lines.append(f"  Launches matched: {matched:,} of {matched + unmatched:,}" + (f" ({rules})" if rules else ""))
+        if reasons:
+            lines.append(f"  Launches unmatched: {unmatched:,} ({reasons})")
+    if status.slices_attributed or status.slices_unattributed:
+        total = status.slices_attributed + status.slices_unattributed
+        on_ops = f"{status.slices_attributed:,} of {total:,} slices of work, {format_ns(status.attributed_ns)}"
+        lines.append(f"  On ops: {on_ops} (unattributed: {format_ns(status.unattributed_ns)})")
+        lines.append(f"  Out of the host trace's window: {status.out_of_window:,} slices")
+    words = {True: "yes", False: "no", None: "not known"}
+    lines.append(f"  Recording serialised the runs: {words[status.is_serialised]}")
+    _print(console, "\n" + "\n".join(lines))
+
+
+def _row(table: object, *cells: str) -> None:
+    table.add_row(*cells)  # type: ignore[attr-defined]  # rich is imported where it is used, not for its types
+
+
+def _print(console: object, what: object) -> None:
+    console.print(what)  # type: ignore[attr-defined]  # as _row
+
+
+def render_status_json(status: ProfileStatus) -> bytes:
+    """The status as one JSON object, schema `rblnpb.status/1`; integers, units in the keys, stable key order."""
+    matched, unmatched = status.launches_matched, status.launches_unmatched
+    value = {
+        "schema": "rblnpb.status/1",
+        "verdict": status.verdict,
+        "sources": status.sources,
+        "counts": {
+            "records": {
+                record.kind: {"read": record.read, "dropped": record.dropped, "is_lower_bound": record.is_lower_bound}
+                for record in status.records
+            },
+            "launches_matched": sum(matched.values()),
+            "launches_matched_by_rule": matched,
+            "launches_unmatched": unmatched,
+            "slices_attributed": status.slices_attributed,
+            "slices_unattributed": status.slices_unattributed,
+            "slices_out_of_window": status.out_of_window,
+        },
+        "attributed_ns": status.attributed_ns,
+        "unattributed_ns": status.unattributed_ns,
+        "busy_ns": status.busy_ns,
+        "span_ns": status.span_ns,
+        "engines": [
+            {
+                "device": engine.device,
+                "name": engine.name,
+                "kind": engine.kind,
+                "is_work": engine.is_work,
+                "slice_count": engine.slice_count,
+                "first_ns": engine.first_ns,
+                "last_ns": engine.last_ns,
+                "busy_ns": engine.busy_ns,
+                "sum_ns": engine.sum_ns,
+                "overlap_count": engine.overlap_count,
+            }
+            for engine in status.engines
+        ],
+        "clocks": [
+            {
+                "name": clock.name,
+                "snapshot_count": clock.snapshot_count,
+                "residual_ns": clock.residual_ns,
+                "uncertainty_ns": clock.uncertainty_ns,
+                "drift_ppm": round(clock.drift_ppm, 6),
+                "step_count": clock.step_count,
+                "extrapolated_count": clock.extrapolated_count,
+            }
+            for clock in status.clocks
+        ],
+        "is_serialised": status.is_serialised,
+        "findings": [
+            {
+                "severity": str(finding.severity),
+                "code": finding.code,
+                "message": finding.message,
+                "count": finding.count,
+                "where": finding.where,
+            }
+            for finding in status.findings
+        ],
+    }
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
