@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Final
@@ -19,11 +20,11 @@ from rblnpb.errors import FormatError, TruncatedError
 try:  # four times as fast as zlib at inflating, same interface
     from isal import isal_zlib as inflate
 except ImportError:  # a platform without its wheel
-    import zlib as inflate
+    import zlib as inflate  # type: ignore[no-redef]
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 BLOCK_BYTES: Final = 1 << 17
-"""Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
+"""Bytes read at once, and at most inflated at once."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,27 @@ def open_document(source: str | os.PathLike[str] | BinaryIO) -> InputDocument:
     path = os.fspath(source)
     try:
         status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise FormatError(path, "is a directory; name the trace file in it")
-        if stat.S_ISREG(status.st_mode):
-            return InputDocument(path, path, None, status.st_size)
-        with open(path, "rb") as stream:
-            return _spooled(stream, path)
     except (OSError, ValueError) as error:
         raise _unreadable(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise FormatError(path, "it is a directory; name the trace file in it")
+    if stat.S_ISREG(status.st_mode):
+        return InputDocument(path, path, None, status.st_size)
+    try:
+        with open(path, "rb") as stream:
+            return _spooled(stream, path)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def inflated_head(head: bytes) -> bytes:
+    """The first text of an input that begins with these bytes; empty when they are damaged gzip data."""
+    if not head.startswith(GZIP_MAGIC):
+        return head
+    try:
+        return bytes(inflate.decompressobj(wbits=31).decompress(head, BLOCK_BYTES))
+    except Exception:  # noqa: BLE001  zlib.error or isal's own, which share no base class
+        return b""
 
 
 class DocumentPass:
@@ -100,7 +114,7 @@ class DocumentPass:
         document = self._document
         try:
             # A spool has one position for all passes, so each block is sought anew.
-            stream = document.spool or open(document.path, "rb", buffering=0)
+            stream = document.spool or open(document.path, "rb", buffering=0)  # noqa: SIM115  closed below unless it is the spool
             try:
                 while True:
                     stream.seek(self.stored_bytes)
@@ -121,31 +135,23 @@ class DocumentPass:
         yield from stored
 
     def _inflated(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
-        member = inflate.decompressobj(wbits=31)
         rest = first
-        while True:
-            if member.eof:
-                rest = rest.lstrip(b"\0") or next(stored, b"")  # zeros pad a tape block
-                if not rest:
-                    return
-                if rest[:1] == GZIP_MAGIC[:1] and len(rest) < len(GZIP_MAGIC):
-                    rest += next(stored, b"")
-                if rest[:1] != b"\0" and not rest.startswith(GZIP_MAGIC):
-                    self.ignored_bytes = len(rest) + sum(map(len, stored))
-                    return
-                if rest[:1] == b"\0":
-                    continue
-                member = inflate.decompressobj(wbits=31)
-            rest = rest or next(stored, b"")
-            if not rest:
-                raise self._cut()
-            try:
-                text = member.decompress(rest, BLOCK_BYTES)
-            except Exception as error:  # zlib.error or isal's own, which share no base class
-                raise self._damaged(error) from error
-            rest = member.unused_data if member.eof else member.unconsumed_tail
-            if text:
-                yield text
+        while rest.startswith(GZIP_MAGIC):
+            member = inflate.decompressobj(wbits=31)
+            while not member.eof:
+                if not rest and not (rest := next(stored, b"")):
+                    raise self._cut()
+                try:
+                    text = member.decompress(rest, BLOCK_BYTES)
+                except Exception as error:  # zlib.error or isal's own, which share no base class
+                    raise self._damaged(error) from error
+                rest = member.unused_data if member.eof else member.unconsumed_tail
+                if text:
+                    yield text
+            # Another member may follow, and zeros, which fill up a block of a tape.
+            while len(rest := rest.lstrip(b"\0")) < len(GZIP_MAGIC) and (more := next(stored, b"")):
+                rest += more
+        self.ignored_bytes = len(rest) + sum(map(len, stored))
 
     def _cut(self) -> TruncatedError:
         reason = "the gzip data ends early; copy the file again, or profile again"
@@ -157,13 +163,16 @@ class DocumentPass:
 
 
 def _spooled(stream: BinaryIO, name: str) -> InputDocument:
+    spool = tempfile.TemporaryFile(prefix="rblnpb-")  # noqa: SIM115  lives as long as the document
     try:
-        spool = tempfile.TemporaryFile(prefix="rblnpb-")
         shutil.copyfileobj(stream, spool, BLOCK_BYTES)
         spool.flush()
     except (OSError, ValueError) as error:
+        spool.close()
         raise _unreadable(name, error) from error
-    return InputDocument(name, "", spool, spool.tell())
+    document = InputDocument(name, "", spool, spool.tell())
+    weakref.finalize(document, spool.close)
+    return document
 
 
 def _stream_name(stream: BinaryIO) -> str:
@@ -172,7 +181,5 @@ def _stream_name(stream: BinaryIO) -> str:
 
 
 def _unreadable(name: str, error: OSError | ValueError) -> FormatError:
-    if isinstance(error, FormatError):
-        return error
     reason = getattr(error, "strerror", None) or str(error)
     return FormatError(name, f"{reason[:1].lower()}{reason[1:]}; check the path and its permissions")

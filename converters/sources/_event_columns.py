@@ -1,62 +1,34 @@
 """From the text of trace events to columns: decoded into typed records, never into a dict per event.
 
-Three ways of reading a block, tried from the fastest on: times as float64, where that is proven exact; times as decimals;
-and event by event, where something is not of the type that Kineto writes. They agree wherever the faster one applies.
+Four ways of reading a block, tried from the fastest on: as plain ops; as events of any kind, written as usual; with times
+of any length; and event by event, where something is not of the type that it has in other traces. Where a faster way
+applies, the slower ones would give the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any, Final, TypeVar
+from itertools import pairwise
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import ABSENT, HostEvents, HostTrack, Id, Int64
-from ._event_records import NO_TEXT, Arguments, DecimalEvent, FloatEvent
-from ._exact_time import decimal_ns, float_ns
+from ..timeline import HostEvents, HostTrack, Id, Int64
+from ._event_records import NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Event, PlainEvent
+from ._exact_time import decimal_ns, float_ns, text_ns
+from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
 from ._odd_events import NotJsonError, OddEvents, readable_text
 
 _Key = TypeVar("_Key")
-_FLOATS: Final = msgspec.json.Decoder(FloatEvent)
-_DECIMALS: Final = msgspec.json.Decoder(DecimalEvent)
+_Columns = dict[str, npt.NDArray[Any]]
+_AnyEvent = PlainEvent | Event | DecimalEvent
+_PLAIN_EVENTS: Final = msgspec.json.Decoder(PlainEvent)
+_EVENTS: Final = msgspec.json.Decoder(Event)
+_DECIMAL_EVENTS: Final = msgspec.json.Decoder(DecimalEvent)
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
-_METADATA: Final = ord("M")
-_KINDS: Final[dict[str, type[np.generic]]] = {
-    "phase": np.uint8,
-    **dict.fromkeys(("category", "name", "track", "device_type", "input_dims", "concrete_inputs", "flow_id"), np.int32),
-}
-
-
-class _Rows(dict[_Key, int]):
-    """Row of each distinct key, in order of first appearance."""
-
-    def __missing__(self, key: _Key) -> int:
-        row = self[key] = len(self)
-        return row
-
-
-class _Texts(dict[bytes, int]):
-    """Row of each distinct JSON text in a table of strings."""
-
-    def __init__(self, strings: _Rows[str]) -> None:
-        super().__init__({b"": 0})
-        self._strings = strings
-
-    def __missing__(self, text: bytes) -> int:
-        row = self[text] = self._strings[text.decode("utf-8", "replace")]
-        return row
-
-
-class _Phases(dict[str, int]):
-    """ASCII code of each phase; 0 where there is none."""
-
-    def __missing__(self, phase: str) -> int:
-        code = self[phase] = ord(phase) if len(phase) == 1 and phase.isascii() else 0
-        return code
 
 
 class EventColumns:
@@ -72,43 +44,28 @@ class EventColumns:
         self.thread_names: dict[HostTrack, str] = {}
         self.process_names: dict[Id, str] = {}
         self.process_labels: dict[Id, str] = {}
-        self._chunks: dict[str, list[npt.NDArray[Any]]] = {column.name: [] for column in fields(HostEvents)}
-        self._strings: _Rows[str] = _Rows({"": 0})
-        self._texts = _Texts(self._strings)
-        self._tracks: _Rows[tuple[Id, Id]] = _Rows()
-        self._phases = _Phases({"": 0})
-        self._uses_decimals = False
-        self._count = 0
+        self._columns = GrowingColumns()
+        self._strings: dict[str, int] = {"": 0}
+        self._texts: dict[bytes, int] = {b"": 0}
+        self._tracks: dict[tuple[Id, Id], int] = {}
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._columns)
 
-    def take(self, block: EventBlock, is_sure: bool) -> bool:  # noqa: FBT001  the signature of `Take`
+    def take(self, block: EventBlock) -> bool:
         """Append the events of a block, as `_json_blocks.Take` says."""
-        if len(block.starts):
-            if not self._uses_decimals and self._take_floats(block):
-                return True
-            # A trace with absolute times needs decimals in every block.
-            self._uses_decimals = self._take_decimals(block)
-            if self._uses_decimals:
-                return True
-        if is_sure:
+        if len(block.starts) and (self._take_usual(block) or self._take_decimal(block)):
+            return True
+        if block.is_sure:
             self._take_singly(block)
-        return is_sure
+        return block.is_sure
 
     def finish(self, base_time_ns: int) -> HostEvents:
-        """The columns, with the file's zero added to every start; this object is empty afterwards.
-
-        Raises:
-            OverflowError: A start does not fit int64.
-        """
-        columns = {}
-        for name, chunks in self._chunks.items():
-            columns[name] = np.concatenate(chunks) if chunks else np.empty(0, _KINDS.get(name, np.int64))
-            chunks.clear()
-        start_ns = columns["start_ns"]
-        np.add(start_ns, base_time_ns, out=start_ns, where=start_ns != ABSENT)
-        return HostEvents(**columns)
+        """The columns, with the file's zero added to every start; this object is empty afterwards."""
+        events, lost_starts = self._columns.finish(base_time_ns)
+        if lost_starts:
+            self.odd.counts["time", "ts"] += lost_starts
+        return events
 
     @property
     def strings(self) -> tuple[str, ...]:
@@ -120,18 +77,19 @@ class EventColumns:
         """The tracks by row."""
         return tuple(HostTrack(pid, tid) for pid, tid in self._tracks)
 
-    def _take_floats(self, block: EventBlock) -> bool:
-        events: list[FloatEvent] | None = _decoded(_FLOATS, block)
+    def _take_usual(self, block: EventBlock) -> bool:
+        plain: list[PlainEvent] | None = _decoded(_PLAIN_EVENTS, block)
+        events: Sequence[PlainEvent | Event] | None = plain or _decoded(_EVENTS, block)
         if events is None:
             return False
-        start_ns = float_ns([event.ts for event in events])
+        start_ns = text_ns([event.ts for event in events])
         duration_ns = float_ns([event.dur for event in events])
         if start_ns is None or duration_ns is None:
             return False
         return self._append(events, start_ns, duration_ns, block.offset + block.starts, block.lengths)
 
-    def _take_decimals(self, block: EventBlock) -> bool:
-        events: list[DecimalEvent] | None = _decoded(_DECIMALS, block)
+    def _take_decimal(self, block: EventBlock) -> bool:
+        events: list[DecimalEvent] | None = _decoded(_DECIMAL_EVENTS, block)
         if events is None:
             return False
         try:
@@ -142,52 +100,89 @@ class EventColumns:
         return self._append(events, start_ns, duration_ns, block.offset + block.starts, block.lengths)
 
     def _take_singly(self, block: EventBlock) -> None:
-        events, starts, lengths = [], [], []
-        for index, (start, end) in enumerate(zip(block.bounds.tolist(), (block.bounds[1:] - 1).tolist(), strict=True)):
-            element = bytes(block.text[start:end])
+        events: list[DecimalEvent] = []
+        starts: list[int] = []
+        lengths: list[int] = []
+        bounds = block.bounds.tolist()
+        for index, (start, next_start) in enumerate(pairwise(bounds)):
+            element = bytes(block.text[start : next_start - 1])
             try:
                 event = self.odd.read(element)
             except NotJsonError as error:
                 raise BadElementError(index) from error
             if event is not None:
                 events.append(event)
-                starts.append(start + element.index(b"{"))
-                lengths.append(len(element[element.index(b"{") :].rstrip()))
+                starts.append(block.offset + start + element.index(b"{"))
+                lengths.append(len(element.strip()))
         start_ns = decimal_ns([event.ts for event in events])
         duration_ns = decimal_ns([event.dur for event in events])
-        self._append(events, start_ns, duration_ns, block.offset + np.array(starts, np.int64), np.array(lengths, np.int64))
+        self._append(events, start_ns, duration_ns, np.array(starts, np.int64), np.array(lengths, np.int64))
 
-    def _append(
-        self, events: Sequence[FloatEvent | DecimalEvent], start_ns: Int64, duration_ns: Int64, offset: Int64, length: Int64
-    ) -> bool:
-        count = len(events)
+    def _append(self, events: Sequence[_AnyEvent], start_ns: Int64, duration_ns: Int64, offset: Int64, length: Int64) -> bool:
+        """Append events of one type; False, and nothing is appended, when a number does not fit its column."""
+        if not events:
+            return True
+        columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, "offset": offset, "length": length}
         args = [event.args for event in events]
         try:
-            columns = _argument_columns(args)
+            _put(columns, "external_id", [arg.external_id for arg in args], 0)
+            _put(columns, "event_index", [arg.event_index for arg in args], -1)
+            _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
+            if not isinstance(events[0], PlainEvent):
+                self._put_rare(columns, cast("list[Arguments]", args))
         except OverflowError:
             return False
-        strings, texts = self._strings, self._texts
-        columns |= {
-            "phase": np.fromiter([self._phases[event.ph] for event in events], np.uint8, count),
-            "category": np.fromiter([strings[event.cat] for event in events], np.int32, count),
-            "name": np.fromiter([strings[event.name] for event in events], np.int32, count),
-            "track": np.fromiter([self._tracks[event.pid, event.tid] for event in events], np.int32, count),
-            "start_ns": start_ns,
-            "duration_ns": duration_ns,
-            "input_dims": _text_rows([arg.input_dims for arg in args], texts),
-            "concrete_inputs": _text_rows([arg.concrete_inputs for arg in args], texts),
-            "flow_id": _text_rows([event.id for event in events], texts),
-            "offset": offset,
-            "length": length,
-        }
-        for name, column in columns.items():
-            self._chunks[name].append(column)
-        for row in np.flatnonzero(columns["phase"] == _METADATA).tolist():
-            self._take_metadata(events[row])
-        self._count += count
+        phases = "".join([event.ph for event in events])
+        columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
+        columns["category"] = _rows(self._strings, [event.cat for event in events])
+        columns["name"] = _rows(self._strings, [event.name for event in events])
+        columns["track"] = _track_rows(self._tracks, [event.pid for event in events], [event.tid for event in events])
+        self._put_texts(columns, "flow_id", [event.id for event in events])
+        self._columns.append(len(events), columns)
+        if "M" in phases:
+            for event in events:
+                if event.ph == "M":
+                    self._take_metadata(event)
         return True
 
-    def _take_metadata(self, event: FloatEvent | DecimalEvent) -> None:
+    def _put_rare(self, columns: _Columns, args: list[Arguments]) -> None:
+        # One look at each event instead of one list a column: most blocks have none of these.
+        rare = [
+            arg
+            for arg in args
+            if arg.correlation_id
+            or arg.launch_id
+            or arg.external_id_2021
+            or arg.size_bytes is not NO_SIZE
+            or arg.device_type != -1
+            or arg.input_dims is not NO_TEXT
+            or arg.input_dims_2021 is not NO_TEXT
+            or arg.concrete_inputs is not NO_TEXT
+        ]
+        if not rare:
+            return
+        _put(columns, "correlation_id", [arg.correlation_id for arg in args], 0)
+        _put(columns, "launch_id", [arg.launch_id for arg in args], 0)
+        _put(columns, "external_id", [arg.external_id_2021 for arg in args], 0)
+        _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
+        _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
+        self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
+        self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
+        self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
+
+    def _put_texts(self, columns: _Columns, name: str, values: Sequence[msgspec.Raw]) -> None:
+        """Rows of JSON texts, if there is one; the second of two columns of one name counts where it has a text."""
+        count = len(values)
+        if values.count(NO_TEXT) == count:
+            return
+        texts = [bytes(value) for value in values]
+        for text in texts:
+            if text not in self._texts:
+                self._texts[text] = self._strings.setdefault(text.decode("utf-8", "replace"), len(self._strings))
+        rows = _rows(self._texts, texts)
+        columns[name] = np.where(rows != 0, rows, columns[name]) if name in columns else rows
+
+    def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
         value, _ = readable_text(bytes(event.args.labels if is_label else event.args.name))
         if not isinstance(value, str):
@@ -208,28 +203,31 @@ def _decoded(decoder: msgspec.json.Decoder[Any], block: EventBlock) -> list[Any]
     return events if len(events) == len(block) else None
 
 
-def _argument_columns(args: Sequence[Arguments]) -> dict[str, npt.NDArray[Any]]:
-    external_id = _integers([arg.external_id for arg in args], 0)
-    if (older := _integers([arg.external_id_2021 for arg in args], 0)).any():
-        external_id = np.where(external_id != 0, external_id, older)
-    return {
-        "external_id": external_id,
-        "correlation_id": _integers([arg.correlation_id for arg in args], 0),
-        "launch_id": _integers([arg.launch_id for arg in args], 0),
-        "event_index": _integers([arg.event_index for arg in args], -1),
-        "sequence_number": _integers([arg.sequence_number for arg in args], -1),
-        "size_bytes": _integers([arg.size_bytes for arg in args], int(ABSENT)),
-        "device_type": _integers([arg.device_type for arg in args], -1, np.int32),
-    }
+def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> npt.NDArray[np.int32]:
+    """Row of each key in the table, which learns the keys that it does not have."""
+    try:
+        return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
+    except KeyError:
+        for key in keys:
+            table.setdefault(key, len(table))
+        return _rows(table, keys)
 
 
-def _integers(values: list[int], absent: int, kind: type[np.signedinteger[Any]] = np.int64) -> npt.NDArray[Any]:
-    if values.count(absent) == len(values):
-        return np.full(len(values), absent, kind)
-    return np.fromiter(values, kind, len(values))
+def _track_rows(table: dict[tuple[Id, Id], int], pids: list[Id], tids: list[Id]) -> npt.NDArray[np.int32]:
+    try:  # zip uses one tuple for all pairs
+        return np.fromiter(map(table.__getitem__, zip(pids, tids, strict=True)), np.int32, len(pids))
+    except KeyError:
+        return _rows(table, list(zip(pids, tids, strict=True)))
 
 
-def _text_rows(values: list[msgspec.Raw], texts: _Texts) -> npt.NDArray[np.int32]:
-    if values.count(NO_TEXT) == len(values):
-        return np.zeros(len(values), np.int32)
-    return np.fromiter([texts[bytes(value)] for value in values], np.int32, len(values))
+def _put(columns: _Columns, name: str, values: Sequence[int], absent: int, kind: type[np.signedinteger[Any]] = np.int64) -> None:
+    """A column of whole numbers, if one of them is there; of two columns of one name, the first counts where it has a number.
+
+    Raises:
+        OverflowError: A number does not fit the column.
+    """
+    count = len(values)
+    if values[:1] == values[-1:] and values.count(absent) == count:
+        return
+    column = np.fromiter(values, kind, count)
+    columns[name] = np.where(columns[name] != absent, columns[name], column) if name in columns else column

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -12,6 +12,13 @@ from ..timeline import ABSENT
 NO_TEXT: Final = msgspec.Raw()
 NO_TIME: Final = float("nan")
 """JSON has no such number, so it cannot be mistaken for one that was there."""
+NO_SIZE: Final = int(ABSENT)
+NO_PHASE: Final = "\0"
+Phase = Literal[
+    "\0", "B", "E", "X", "i", "I", "n", "b", "e", "S", "T", "p", "F", "s", "t", "f", "P", "N", "O", "D",
+    "M", "V", "v", "R", "c", "(", ")", "C", "a", "A", "g", "G",
+]  # fmt: skip
+"""Every phase that the trace event format ever had; the decoder knows these texts and makes no new ones."""
 
 
 class Arguments(msgspec.Struct, frozen=True, gc=False):
@@ -23,7 +30,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     external_id_2021: int = msgspec.field(default=0, name="external id")
     correlation_id: int = msgspec.field(default=0, name="correlation")
     launch_id: int = 0
-    size_bytes: int = msgspec.field(default=int(ABSENT), name="Bytes")
+    size_bytes: int = msgspec.field(default=NO_SIZE, name="Bytes")
     device_type: int = msgspec.field(default=-1, name="Device Type")
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
@@ -35,24 +42,24 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 NO_ARGUMENTS: Final = Arguments()
 
 
-class FloatEvent(msgspec.Struct, gc=False):
-    """An event whose times are read as float64; NaN is absent."""
+class Event(msgspec.Struct, gc=False):
+    """An event whose values have the types that they have in any trace; `ts` as it is written, empty when absent."""
 
-    ph: str = ""
+    ph: Phase = NO_PHASE
     cat: str = ""
     name: str = ""
     pid: int | str | None = None
     tid: int | str | None = None
-    ts: float = NO_TIME
+    ts: msgspec.Raw = NO_TEXT
     dur: float = NO_TIME
     args: Arguments = NO_ARGUMENTS
     id: msgspec.Raw = NO_TEXT
 
 
 class DecimalEvent(msgspec.Struct, gc=False):
-    """The same with the times as they are written; None is absent."""
+    """The same with times of any length, or in quotes; None is absent."""
 
-    ph: str = ""
+    ph: Phase = NO_PHASE
     cat: str = ""
     name: str = ""
     pid: int | str | None = None
@@ -60,4 +67,28 @@ class DecimalEvent(msgspec.Struct, gc=False):
     ts: Decimal | None = None
     dur: Decimal | None = None
     args: Arguments = NO_ARGUMENTS
+    id: msgspec.Raw = NO_TEXT
+
+
+class PlainArguments(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """`args` of an op on the host or of an annotation, without shapes; any other key is refused."""
+
+    external_id: int = msgspec.field(default=0, name="External id")
+    record_function_id: int = msgspec.field(default=0, name="Record function id")
+    sequence_number: int = msgspec.field(default=-1, name="Sequence number")
+    forward_thread_id: int = msgspec.field(default=0, name="Fwd thread id")
+    event_index: int = msgspec.field(default=-1, name="Ev Idx")
+
+
+class PlainEvent(msgspec.Struct, gc=False):
+    """What most events of most traces are: an `Event` that the decoder is through with sooner."""
+
+    ph: Literal["X", "s", "f"]
+    cat: Literal["cpu_op", "user_annotation", "fwdbwd", "ac2g"]
+    name: str = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: msgspec.Raw = NO_TEXT
+    dur: float = NO_TIME
+    args: PlainArguments = PlainArguments()
     id: msgspec.Raw = NO_TEXT

@@ -1,4 +1,8 @@
-"""Microseconds as a trace writes them, as whole nanoseconds: rounded once, half to even, from the decimal text."""
+"""Microseconds as a trace writes them, as whole nanoseconds: rounded once, half to even, from the decimal text.
+
+Three ways: `text_ns` for plain digits with at most three decimals, `float_ns` for what went through a float64 without
+harm, `decimal_ns` for everything else. The first two say None where they do not apply.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +11,28 @@ from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, ROUND_HALF_EVEN, Context, Deci
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
-from ..timeline import ABSENT, Int64
+from ..timeline import ABSENT, Int64, UInt8
 
 _EXACT: Final = Context(prec=MAX_PREC, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX)
-_DIGITS_BEFORE_POINT: Final = 17
+_MOST_DIGITS: Final = 16
+"""Digits before the point that a uint64 of nanoseconds has room for."""
+_DECIMALS: Final = 3
+_INT64_MAX: Final = np.uint64(np.iinfo(np.int64).max)
 _PROVEN_BELOW_US: Final = float(1 << 42)
+_POINT, _COMMA, _ZERO = b".,0"
 
 
 def exact_ns(microseconds: Decimal) -> int:
-    """Nanoseconds of a finite number of microseconds.
+    """Nanoseconds of a number of microseconds.
 
     Raises:
-        OverflowError: They do not fit int64, or the number is not finite; ABSENT counts as not fitting.
+        OverflowError: It is not finite, or so large that no int64 holds it.
     """
-    if not microseconds.is_finite() or microseconds.adjusted() >= _DIGITS_BEFORE_POINT:
+    if not microseconds.is_finite() or microseconds.adjusted() > _MOST_DIGITS:
         raise OverflowError(f"{microseconds} µs do not fit int64 nanoseconds")
-    return round(_EXACT.scaleb(microseconds, 3))
+    return round(_EXACT.scaleb(microseconds, _DECIMALS))
 
 
 def decimal_ns(values: Sequence[Decimal | None]) -> Int64:
@@ -49,10 +58,74 @@ def float_ns(values: Sequence[float]) -> Int64 | None:
         int64[n]; None when this does not hold for one of them.
     """
     microseconds = np.fromiter(values, np.float64, len(values))
-    nanoseconds = np.rint(microseconds * 1000.0)
     is_absent = np.isnan(microseconds)
-    is_proven = (nanoseconds / 1000.0 == microseconds) & (np.abs(microseconds) < _PROVEN_BELOW_US)
-    if not (is_proven | is_absent).all():
+    microseconds[is_absent] = 0.0
+    nanoseconds = np.rint(microseconds * 1000.0)
+    if (nanoseconds / 1000.0 != microseconds).any() or (np.abs(microseconds) >= _PROVEN_BELOW_US).any():
         return None
-    nanoseconds[is_absent] = 0
-    return np.where(is_absent, ABSENT, nanoseconds.astype(np.int64))
+    whole = nanoseconds.astype(np.int64)
+    whole[is_absent] = ABSENT
+    return whole
+
+
+def text_ns(texts: Sequence[bytes]) -> Int64 | None:
+    """Nanoseconds of microseconds that are written in plain digits; ABSENT for an empty text.
+
+    Args:
+        texts: JSON values.
+
+    Returns:
+        int64[n]; None when one of them has a sign, an exponent, a fourth decimal or too many digits, or is no number.
+    """
+    if not texts:
+        return np.empty(0, np.int64)
+    data = np.frombuffer(b",".join([*texts, b""]), np.uint8)
+    width = len(data) // len(texts)
+    is_even = len(data) == width * len(texts)
+    whole = _same_width_ns(data.reshape(-1, width)) if is_even else None
+    return _any_width_ns(data, len(texts)) if whole is None else whole
+
+
+def _same_width_ns(rows: UInt8) -> Int64 | None:
+    """Nanoseconds of texts of one width, a comma behind each; None unless all have three decimals, as Kineto writes them."""
+    point = rows.shape[1] - 2 - _DECIMALS
+    if not 0 < point <= _MOST_DIGITS or (rows[:, -1] != _COMMA).any() or (rows[:, point] != _POINT).any():
+        return None
+    digits = np.ascontiguousarray(rows.T) - np.uint8(_ZERO)
+    whole = np.zeros(len(rows), np.uint64)
+    for column in (*range(point), *range(point + 1, point + 1 + _DECIMALS)):
+        whole *= 10
+        whole += digits[column]
+    digits[[point, -1]] = 0
+    return None if (digits > 9).any() else _signed(whole)
+
+
+def _any_width_ns(data: UInt8, count: int) -> Int64 | None:
+    """Nanoseconds of texts of any width, a comma behind each."""
+    ends = np.flatnonzero(data == _COMMA)
+    if len(ends) != count:
+        return None
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    points = ends.copy()
+    found = np.flatnonzero(data == _POINT)
+    points[np.searchsorted(ends, found)] = found
+    most_digits = int((points - starts).max())
+    if most_digits > _MOST_DIGITS or (ends - points).max() > _DECIMALS + 1:
+        return None
+    whole = np.zeros(count, np.uint64)
+    for step in (*range(-most_digits, 0), *range(1, _DECIMALS + 1)):
+        at = points + step
+        is_inside = (at >= starts) & (at < ends)
+        digits = np.where(is_inside, data.take(at, mode="clip") - np.uint8(_ZERO), 0)
+        if (digits > 9).any():
+            return None
+        whole *= 10
+        whole += digits
+    signed = _signed(whole)
+    if signed is not None:
+        signed[starts == ends] = ABSENT
+    return signed
+
+
+def _signed(whole: npt.NDArray[np.uint64]) -> Int64 | None:
+    return None if (whole > _INT64_MAX).any() else whole.astype(np.int64)

@@ -13,12 +13,18 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ..timeline import Int64
-from ._json_errors import JsonSyntaxError, find_syntax_error
-from ._json_head import find_array
+from rblnpb.errors import NotAProfileError
 
+from ..timeline import Int64, UInt8
+from ._json_errors import find_syntax_error
+from ._json_head import BOM, find_array
+from ._text_window import TextWindow
+
+_STEP_BYTES: Final = 1 << 18
+"""Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
+_FIRST_BYTES: Final = 4096
+"""Enough to tell what kind of file this is."""
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
 # What a byte outside of strings does to the depth.
 _STEP: Final = np.zeros(256, np.int8)
@@ -30,7 +36,7 @@ _IS_MARK[_COMMA] = True
 
 @dataclass(frozen=True, eq=False)
 class EventBlock:
-    """Some elements of the array of events that follow each other.
+    """Some elements of the array of events that follow each other; valid only until the next block is cut.
 
     Attributes:
         text: Their bytes, with a newline for every comma between two of them.
@@ -38,6 +44,7 @@ class EventBlock:
         bounds: int64[n + 1]; element k is text[bounds[k] : bounds[k + 1] - 1], white space around it.
         starts: int64[n]; where its `{` is in `text`. Empty when some element is not plainly one object.
         lengths: int64[n]; bytes from `{` to `}`, both included.
+        is_sure: Whether the cut is sure, or a guess.
     """
 
     text: memoryview
@@ -45,6 +52,7 @@ class EventBlock:
     bounds: Int64
     starts: Int64
     lengths: Int64
+    is_sure: bool
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -58,6 +66,11 @@ class Surroundings:
     tail: bytes
     tail_offset: int
 
+    @property
+    def is_bare_array(self) -> bool:
+        """Whether the document is the array of events and nothing else."""
+        return self.head.removeprefix(BOM).strip() == b"["
+
 
 class BadElementError(Exception):
     """Element `index` of a block that was surely cut cannot be decoded."""
@@ -67,9 +80,9 @@ class BadElementError(Exception):
         super().__init__(index)
 
 
-Take = Callable[[EventBlock, bool], bool]
-"""Takes the events of a block. The second argument says whether the cut is sure. If it is not, False refuses the block, and
-the same events come again, surely cut; if it is, an element that is no JSON raises BadElementError."""
+Take = Callable[[EventBlock], bool]
+"""Takes the events of a block. False refuses a guess: the same events come again, surely cut. Of a block that is surely cut,
+an element that is no JSON raises BadElementError."""
 
 
 def split_events(blocks: Iterator[bytes], take: Take, name: str) -> Surroundings:
@@ -84,7 +97,23 @@ def split_events(blocks: Iterator[bytes], take: Take, name: str) -> Surroundings
         JsonSyntaxError: The text is no JSON, or it ends early.
         NotAProfileError: It is something else, or JSON without an array of events.
     """
-    return _Splitter(blocks, take, name).run()
+    window = TextWindow(blocks)
+    window.read(_FIRST_BYTES)
+    while (end := find_array(window.text(), name)) < 0:
+        if not window.read(max(window.size, 1)):
+            raise _no_array(window.text(), name)
+    head = window.text()[:end]
+    window.drop(end)
+    _split_array(window, take)
+    while window.read(max(window.size, 1)):
+        pass
+    return Surroundings(head, window.text(), window.offset)
+
+
+def _no_array(text: bytes, name: str) -> Exception:
+    if not text.removeprefix(BOM).strip():
+        return NotAProfileError(name, "it is empty; did the profiled program end before it exported the trace?")
+    return find_syntax_error(text, 0, is_document=True)
 
 
 @dataclass(frozen=True)
@@ -95,137 +124,97 @@ class _Gap:
     after_bytes: int
 
 
-class _Splitter:
-    """The text that was read and not given out yet, which begins where an element may begin."""
-
-    def __init__(self, blocks: Iterator[bytes], take: Take, name: str) -> None:
-        self._blocks = blocks
-        self._take = take
-        self._name = name
-        self._text = b""
-        self._offset = 0
-        self._gap: _Gap | None = None
-
-    def run(self) -> Surroundings:
-        head = self._head()
-        is_first = True
-        while True:
-            if self._take_guess():
-                is_first = False
-                self._read(1)
+def _split_array(window: TextWindow, take: Take) -> None:
+    """Give out all elements; what follows them is left in the window, the `]` first, white space aside."""
+    gap: _Gap | None = None
+    is_first = True
+    while True:
+        if gap is not None and (guess := guess_elements(window, gap)) is not None:
+            if take(guess):
+                window.drop(int(guess.bounds[-1]))
+                window.read(_STEP_BYTES)
                 continue
-            elements, is_end = cut_elements(self._text, self._offset, is_first=is_first)
-            if len(elements):
-                self._take_surely(elements)
-                self._gap = _learn(elements) or self._gap
-                is_first = False
-            self._drop(int(elements.bounds[-1]) - (is_end and len(elements) > 0))
-            if is_end:
-                return self._tail(head)
-            # Reading as much again as there is keeps one huge event linear.
-            if not self._read(1 if len(elements) else len(self._text)):
-                raise find_syntax_error(self._text, self._offset)
-
-    def _head(self) -> bytes:
-        while (end := find_array(self._text, self._name)) < 0:
-            if not self._read(len(self._text) or 1):
-                raise find_syntax_error(self._text, 0, is_document=True)
-        head = self._text[:end]
-        self._drop(end)
-        return head
-
-    def _take_guess(self) -> bool:
-        guess = guess_elements(self._text, self._offset, self._gap) if self._gap else None
-        if guess is None or not self._take(guess, False):
-            return False
-        self._drop(int(guess.bounds[-1]))
-        return True
-
-    def _take_surely(self, elements: EventBlock) -> None:
-        try:
-            self._take(elements, True)
-        except BadElementError as error:
-            start = int(elements.bounds[error.index])
-            raise find_syntax_error(self._text[start:], self._offset + start) from error
-
-    def _tail(self, head: bytes) -> Surroundings:
-        self._drop(self._text.index(b"]"))
-        while self._read(len(self._text)):
-            pass
-        return Surroundings(head, self._text, self._offset)
-
-    def _drop(self, used_bytes: int) -> None:
-        self._text = self._text[used_bytes:]
-        self._offset += used_bytes
-
-    def _read(self, wanted_bytes: int) -> bool:
-        parts = [self._text]
-        for block in self._blocks:
-            parts.append(block)
-            wanted_bytes -= len(block)
-            if wanted_bytes <= 0:
-                break
-        self._text = b"".join(parts)
-        return len(parts) > 1
+            _put_commas_back(window, guess)
+        elements, is_end = cut_elements(window, is_first=is_first)
+        if len(elements):
+            try:
+                take(elements)
+            except BadElementError as error:
+                _put_commas_back(window, elements)
+                start = int(elements.bounds[error.index])
+                raise find_syntax_error(window.text()[start:], window.offset + start) from error
+            gap = _learn(elements) or gap
+            is_first = False
+        if is_end:
+            window.drop(int(elements.bounds[-1]) - 1 if len(elements) else window.text().index(b"]"))
+            return
+        window.drop(int(elements.bounds[-1]))
+        # Reading as much again as there is keeps one huge event linear.
+        if not window.read(1 if len(elements) else max(window.size, 1)):
+            raise find_syntax_error(window.text(), window.offset)
 
 
-def guess_elements(text: bytes, offset: int, gap: _Gap) -> EventBlock | None:
+def guess_elements(window: TextWindow, gap: _Gap) -> EventBlock | None:
     """Cut where the text between two events looks as it did before; None when that is nowhere.
 
     What follows the last such place stays, for the event there may be incomplete.
     """
-    lines = bytearray(text)
-    data = np.frombuffer(lines, np.uint8)
-    opens = np.flatnonzero(data == _OPEN)
+    data = window.data()
+    opens = np.flatnonzero(window.equal(_OPEN))
     at = opens[np.searchsorted(opens, gap.before_bytes + gap.after_bytes) :]
-    at = at[(data[at - gap.after_bytes] == _COMMA) & (data[at - gap.after_bytes - gap.before_bytes] == _CLOSE)]
-    if not len(at):
-        return None
     commas = at - gap.after_bytes
-    data[commas] = _NEWLINE
-    starts = np.concatenate((opens[:1], at[:-1]))
-    bounds = np.concatenate(([0], commas + 1))
-    lengths = commas - gap.before_bytes + 1 - starts
-    return EventBlock(memoryview(lines)[: bounds[-1]], offset, bounds, starts, lengths)
+    is_gap = (data[commas] == _COMMA) & (data[commas - gap.before_bytes] == _CLOSE)
+    commas = commas[is_gap]
+    if not len(commas):
+        return None
+    starts = np.concatenate((opens[:1], at[is_gap][:-1]))
+    lengths = commas - (gap.before_bytes - 1) - starts
+    return _block(window, np.concatenate(([0], commas + 1)), starts, lengths, is_sure=False)
 
 
-def cut_elements(text: bytes, offset: int, *, is_first: bool) -> tuple[EventBlock, bool]:
+def cut_elements(window: TextWindow, *, is_first: bool) -> tuple[EventBlock, bool]:
     """Cut at the commas that stand outside of every string, object and inner array, and at the array's end.
 
     Args:
-        text: From where an element may begin.
-        offset: Where that is in the document.
+        window: Begins where an element may begin.
         is_first: Whether no element came before: then the array may end at once.
 
     Returns:
         The elements that are whole, and whether the array ends behind them.
     """
-    lines = bytearray(text)
-    data = np.frombuffer(lines, np.uint8)
+    data = window.data()
     marks = np.flatnonzero(_IS_MARK[data])
     marks = marks[np.searchsorted(_quotes(data), marks) % 2 == 0]
     steps = _STEP[data[marks]]
-    depth = np.cumsum(steps)
+    depth = np.cumsum(steps, dtype=np.int64)
     is_end = bool((depth < 0).any())
     if is_end:
         count = int(np.argmax(depth < 0))
-        end, marks, steps, depth = marks[count], marks[:count], steps[:count], depth[:count]
+        end, marks, steps, depth = int(marks[count]), marks[:count], steps[:count], depth[:count]
     commas = marks[(steps == 0) & (depth == 0)]
-    if is_end and not (is_first and not len(commas) and not text[:end].strip()):
+    if is_end and not (is_first and not len(commas) and not bytes(window.view(end)).strip()):
         commas = np.append(commas, end)
     bounds = np.concatenate(([0], commas + 1))
     opens = marks[(steps > 0) & (depth == 1)]
     closes = marks[(steps < 0) & (depth == 0)]
     opens, closes = opens[opens < bounds[-1]], closes[closes < bounds[-1]]
-    plain = len(opens) == len(closes) == len(commas) and bool(
+    are_objects = len(opens) == len(closes) == len(commas) and bool(
         ((opens >= bounds[:-1]) & (closes < commas) & (data[opens] == _OPEN)).all()
     )
-    data[commas] = _NEWLINE
-    starts, lengths = (opens, closes - opens + 1) if plain else (opens[:0], opens[:0])
-    return EventBlock(memoryview(lines)[: bounds[-1]], offset, bounds, starts, lengths), is_end
+    starts, lengths = (opens, closes - opens + 1) if are_objects else (opens[:0], opens[:0])
+    return _block(window, bounds, starts, lengths, is_sure=True), is_end
 
 
-def _quotes(data: npt.NDArray[np.uint8]) -> Int64:
+def _block(window: TextWindow, bounds: Int64, starts: Int64, lengths: Int64, *, is_sure: bool) -> EventBlock:
+    window.data()[bounds[1:-1] - 1] = _NEWLINE
+    return EventBlock(window.view(max(int(bounds[-1]) - 1, 0)), window.offset, bounds, starts, lengths, is_sure)
+
+
+def _put_commas_back(window: TextWindow, block: EventBlock) -> None:
+    window.data()[block.bounds[1:-1] - 1] = _COMMA
+
+
+def _quotes(data: UInt8) -> Int64:
     """Positions of the quotes that are not escaped: those behind an even number of backslashes."""
     quotes = np.flatnonzero(data == _QUOTE)
     slashes = np.flatnonzero(data == _BACKSLASH)

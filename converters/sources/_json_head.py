@@ -30,11 +30,12 @@ def find_array(text: bytes, name: str) -> int:
         NotAProfileError: It is no JSON, or JSON without that key.
     """
     at = _skip(text, len(BOM) if text.startswith(BOM) else 0)
-    first = text[at : at + 1]
-    if first == b"[":
-        return at + 1
-    if first not in (b"", b"{"):
+    if at == len(text):
+        return -1
+    if not may_be_trace(text):
         raise NotAProfileError(name, f"expected a trace in JSON; {what_it_looks_like(text)}")
+    if text[at : at + 1] == b"[":
+        return at + 1
     depth = 0
     keys: list[str] = []
     previous = b""
@@ -82,7 +83,8 @@ _MAGICS: Final = (
 def _no_events(keys: list[str]) -> str:
     shown = ", ".join(repr(key) for key in keys[:5]) + (", ..." if len(keys) > 5 else "")
     found = f"its keys are {shown}" if keys else "the object is empty"
-    return f'it is JSON, but no trace: {found}, and a trace has "{EVENTS_KEY}"; torch.profiler writes one by prof.export_chrome_trace(path)'
+    hint = "torch.profiler writes one by prof.export_chrome_trace(path)"
+    return f'it is JSON, but no trace: {found}, and a trace has "{EVENTS_KEY}"; {hint}'
 
 
 def _after_bracket(text: bytes, at: int, name: str) -> int:
@@ -102,3 +104,10 @@ def _decoded(key: bytes) -> str:
 def _skip(text: bytes, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
+
+
+def may_be_trace(head: bytes) -> bool:
+    """Whether a document that begins with these bytes may be an object, or an array of objects."""
+    text = head.removeprefix(BOM).lstrip(b" \t\r\n")
+    following = text[1:].lstrip(b" \t\r\n")[:1]
+    return (text[:1] == b"{" and following in (b"", b'"', b"}")) or (text[:1] == b"[" and following in (b"", b"{", b"]"))

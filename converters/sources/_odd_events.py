@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal, InvalidOperation
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import numpy as np
 
-from ..timeline import ABSENT, Id
-from ._event_records import NO_ARGUMENTS, NO_TEXT, Arguments, DecimalEvent
+from rblnpb.errors import Finding, Severity
+
+from ..timeline import Id
+from ._event_records import NO_ARGUMENTS, NO_PHASE, NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Phase
 from ._exact_time import exact_ns
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -47,7 +49,7 @@ class OddEvents:
             self.counts["element", ""] += 1
             return None
         return DecimalEvent(
-            ph=self._text(fields, "ph"),
+            ph=self._phase(fields),
             cat=self._text(fields, "cat"),
             name=self._text(fields, "name"),
             pid=self._id(fields, "pid"),
@@ -57,6 +59,10 @@ class OddEvents:
             args=self._arguments(fields),
             id=fields.get("id", NO_TEXT),
         )
+
+    def findings(self) -> tuple[Finding, ...]:
+        """One finding for each thing that was wrong, in a fixed order."""
+        return tuple(_finding(kind, field, count) for (kind, field), count in sorted(self.counts.items()))
 
     def _arguments(self, fields: dict[str, msgspec.Raw]) -> Arguments:
         text = bytes(fields.get("args", NO_TEXT))
@@ -73,7 +79,7 @@ class OddEvents:
             external_id_2021=self._integer(found, "external id", 0),
             correlation_id=self._integer(found, "correlation", 0),
             launch_id=self._integer(found, "launch_id", 0),
-            size_bytes=self._integer(found, "Bytes", int(ABSENT)),
+            size_bytes=self._integer(found, "Bytes", NO_SIZE),
             device_type=self._integer(found, "Device Type", -1, _INT32),
             input_dims=found.get("Input Dims", NO_TEXT),
             input_dims_2021=found.get("Input dims", NO_TEXT),
@@ -81,6 +87,13 @@ class OddEvents:
             name=found.get("name", NO_TEXT),
             labels=found.get("labels", NO_TEXT),
         )
+
+    def _phase(self, fields: dict[str, msgspec.Raw]) -> Phase:
+        text = self._text(fields, "ph")
+        if len(text) == 1 and text.isascii():
+            return cast("Phase", text)
+        self.counts["text", "ph"] += bool(text)
+        return NO_PHASE
 
     def _text(self, fields: dict[str, msgspec.Raw], key: str) -> str:
         if key not in fields:
@@ -115,7 +128,9 @@ class OddEvents:
         self.counts["time", key] += 1
         return None
 
-    def _integer(self, fields: dict[str, msgspec.Raw], key: str, absent: int, kind: np.iinfo[np.int64] = _INT64) -> int:
+    def _integer(
+        self, fields: dict[str, msgspec.Raw], key: str, absent: int, kind: np.iinfo[np.int64] | np.iinfo[np.int32] = _INT64
+    ) -> int:
         text = bytes(fields.get(key, NO_TEXT))
         if text in (b"", b"null"):
             return absent
@@ -175,3 +190,15 @@ def _is_json(text: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError):
         return False
     return True
+
+
+def _finding(kind: str, field: str, count: int) -> Finding:
+    events = "1 event" if count == 1 else f"{count} events"
+    code, message = {
+        "number": ("odd-number", f'"{field}" of {events} is no whole number of its range; taken as absent'),
+        "time": ("odd-time", f'"{field}" of {events} is no time within int64 nanoseconds; taken as absent'),
+        "text": ("odd-text", f'"{field}" of {events} is no text, or not all of it; what cannot be read is left out'),
+        "args": ("odd-args", f'"args" of {events} is no object; taken as absent'),
+        "element": ("not-an-event", f"{count} of the elements among the events are no objects; left out"),
+    }[kind]
+    return Finding(Severity.WARNING, code, message, count, field)

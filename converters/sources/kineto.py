@@ -1,61 +1,145 @@
-"""Traces of torch.profiler (Kineto's JSON), and what else writes Chrome's trace event format, as a `HostTrace`.
+"""Traces of torch.profiler (Kineto's JSON), and whatever else writes Chrome's trace event format, as a `HostTrace`.
 
-Read: `{"traceEvents": [...]}` or a bare array, plain or gzip, in any formatting, of any size: only the columns, the text
-around the events and one block of events are in memory. Times become whole nanoseconds from their decimal text. Every
+Read: `{"traceEvents": [...]}` or a bare array, plain or gzip, in any formatting and of any size: in memory are the
+columns, the text around the events and one block of events. Times become whole nanoseconds from their decimal text. Every
 event keeps its place in the document, so that a sink can copy what it need not change.
 
-Ignored: whatever has no column stays in the document only.
+Not read: whatever has no column; it stays in the document.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable
-from typing import BinaryIO, Final
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import numpy as np
 
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
 
-from ..timeline import HostTrace
-from ._document import DocumentPass, InputDocument, open_document
+from ..timeline import ABSENT, HostEvents, HostTrace
+from ._document import DocumentPass, InputDocument, inflated_head, open_document
 from ._event_columns import EventColumns
-from ._json_blocks import Surroundings, split_events
-from ._json_errors import JsonSyntaxError, find_syntax_error
-from ._json_head import EVENTS_KEY
+from ._json_blocks import split_events
+from ._json_errors import JsonSyntaxError
+from ._json_head import may_be_trace
+from ._json_metadata import read_metadata
+
+__all__ = ["Progress", "read_host", "sniff"]
 
 Progress = Callable[[int, int], None]
+"""Called after each block with the bytes of the file that were read so far, and with how many it has."""
 
 
-def read_host(
-    source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False, progress: Progress | None = None
-) -> HostTrace:
-    """Read a host trace."""
+def sniff(head: bytes) -> bool:
+    """Whether an input that begins with these bytes may be a host trace: JSON, plain or gzip, that may hold events.
+
+    >>> sniff(b' {"schemaVersion": 1,'), sniff(b"[{"), sniff(b"name,calls")
+    (True, True, False)
+    """
+    return may_be_trace(inflated_head(head))
+
+
+def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False, progress: Progress | None = None) -> HostTrace:
+    """Read a host trace.
+
+    Args:
+        source: A path, or an open binary stream, which is read to its end. What its bytes are is told by them, never by
+            a name.
+        strict: Raise when something is odd, instead of reporting it in `findings`.
+        progress: See `Progress`.
+
+    Returns:
+        One row per event in the order of the file. `start_ns` is Unix time where the file says when its zero was
+        (`has_base_time`), else the file's own clock; a duration is rounded by itself, so that the end of an event is the
+        sum of both columns.
+
+    Raises:
+        FormatError: The file cannot be opened, or it is no JSON; with byte, line and column.
+        NotAProfileError: It is something else, or JSON without events.
+        TruncatedError: It ends early; says how many events were whole.
+        CheckError: `strict`, and a finding is a warning or worse.
+    """
     document = open_document(source)
     reading = DocumentPass(document)
     columns = EventColumns()
-
-    def blocks():
-        for block in reading:
-            if progress is not None:
-                progress(reading.stored_bytes, document.size_bytes)
-            yield block
-
-    around = split_events(blocks(), columns.take, document.name)
-    metadata = json.loads((around.head + around.tail).decode("utf-8-sig"))
-    metadata = metadata if isinstance(metadata, dict) else {}
-    metadata.pop(EVENTS_KEY, None)
-    base_time_ns = int(metadata.get("baseTimeNanoseconds", 0))
+    try:
+        around = split_events(_reported(reading, document.size_bytes, progress), columns.take, document.name)
+        metadata = read_metadata(around)
+    except JsonSyntaxError as error:
+        raise _syntax_error(document, error, len(columns)) from error
+    except TruncatedError as error:
+        raise _cut(document, error.reason, error.offset, len(columns)) from error
+    events = columns.finish(metadata.base_time_ns)
+    odd = columns.odd.findings()
+    if around.is_bare_array and (len(events) or odd) and not events.phase.any():
+        reason = 'it is JSON, but no trace: no element of its array is an event with a phase ("ph")'
+        raise NotAProfileError(document.name, f"{reason}; torch.profiler writes traces by prof.export_chrome_trace(path)")
+    findings = (*metadata.findings, *odd, *_findings(events, reading))
+    grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
+    if strict and grave:
+        raise CheckError(document.name, grave)
     return HostTrace(
         document=document,
-        events=columns.finish(base_time_ns),
+        events=events,
         strings=columns.strings,
         tracks=columns.tracks,
-        base_time_ns=base_time_ns,
-        has_base_time="baseTimeNanoseconds" in metadata,
+        base_time_ns=metadata.base_time_ns,
+        has_base_time=metadata.has_base_time,
         head=around.head,
         tail=around.tail,
-        metadata=metadata,
+        metadata=metadata.values,
         thread_names=columns.thread_names,
         process_names=columns.process_names,
         process_labels=columns.process_labels,
+        findings=findings,
     )
+
+
+def _reported(reading: DocumentPass, size_bytes: int, progress: Progress | None) -> Iterator[bytes]:
+    for block in reading:
+        if progress is not None:
+            progress(reading.stored_bytes, size_bytes)
+        yield block
+
+
+def _findings(events: HostEvents, reading: DocumentPass) -> Iterator[Finding]:
+    if not len(events):
+        yield Finding(Severity.INFO, "no-events", "the trace has no events")
+    if count := int((events.phase == 0).sum()):
+        yield Finding(Severity.WARNING, "no-phase", f'{count} events have no known phase ("ph")', count)
+    is_backwards = (events.duration_ns < 0) & (events.duration_ns != ABSENT)
+    if count := int(is_backwards.sum()):
+        yield Finding(Severity.WARNING, "negative-duration", f"{count} events end before they start", count)
+    is_endless = (events.phase == ord("X")) & (events.duration_ns == ABSENT)
+    if count := int(is_endless.sum()):
+        yield Finding(Severity.WARNING, "no-duration", f'{count} complete events ("X") have no duration', count)
+    if count := reading.ignored_bytes:
+        yield Finding(Severity.WARNING, "bytes-after-gzip", f"{count} bytes after the gzip data are no gzip data; ignored", count)
+
+
+def _syntax_error(document: InputDocument, error: JsonSyntaxError, whole_events: int) -> FormatError:
+    if error.is_cut:
+        return _cut(document, "the JSON ends early", error.offset, whole_events)
+    return FormatError(document.name, error.reason, offset=error.offset, place=_place(document, error.offset))
+
+
+def _cut(document: InputDocument, reason: str, offset: int, whole_events: int) -> TruncatedError:
+    reason = f"{reason}, after {whole_events} whole events; was the profiled program stopped while it exported?"
+    return TruncatedError(document.name, reason, offset=offset, place=_place(document, offset))
+
+
+def _place(document: InputDocument, offset: int) -> str:
+    """Line and column of a byte of the document, both from 1 on, the column in characters."""
+    line, column, position = 1, 1, 0
+    for block in document.blocks():
+        text = block[: offset - position]
+        position += len(text)
+        line += text.count(b"\n")
+        if b"\n" in text:
+            column, text = 1, text[text.rindex(b"\n") + 1 :]
+        # Bytes 0x80 to 0xBF go on with a character.
+        column += int(np.count_nonzero(np.frombuffer(text, np.uint8) & 0xC0 != 0x80))
+        if position == offset:
+            break
+    return f"line {line}, column {column}"
