@@ -44,6 +44,7 @@ class DeviceLinks:
         duration_ns: int64[n]; not negative.
         host_row: int64[n]; row of `HostTrace.events`: the op that the time belongs to; -1 = none.
         is_annotation: bool[n]; a range that somebody named, not work: shown, but not part of any total.
+        event: int64[n]; row of `HostTrace.events` that shows the slice; -1 = the trace does not hold it.
     """
 
     strings: tuple[str, ...]
@@ -52,6 +53,7 @@ class DeviceLinks:
     duration_ns: Int64
     host_row: Int64
     is_annotation: Bool
+    event: Int64
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -60,7 +62,7 @@ class DeviceLinks:
 def no_device() -> DeviceLinks:
     """Links of a trace without devices."""
     nothing = np.empty(0, np.int64)
-    return DeviceLinks((), np.empty(0, np.int32), nothing, nothing, nothing, np.empty(0, np.bool_))
+    return DeviceLinks((), np.empty(0, np.int32), nothing, nothing, nothing, np.empty(0, np.bool_), nothing)
 
 
 def recorded_links(host: HostTrace) -> DeviceLinks:
@@ -91,6 +93,7 @@ def recorded_links(host: HostTrace) -> DeviceLinks:
         events.duration_ns[rows],
         np.where(launched, owner, -1),
         annotation,
+        rows,
     )
 
 
