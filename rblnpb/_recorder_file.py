@@ -1,0 +1,145 @@
+"""The file of a recorder: what is pending becomes packets, each of them whole whatever the disk does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO, Final
+
+import numpy as np
+
+from rblnpb._recorder_buffer import Pending
+from rblnpb.clock import ClockMap
+from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
+from rblnpb.profile import KINDS, Loss, LossReason, Session
+from rblnpb.writer import StreamWriter, bounds
+
+__all__ = ["RecorderFile"]
+
+_ORDINALS_KEPT: Final = 1 << 20
+"""Latest device slices to which a dependency can refer."""
+
+_NOWHERE: Final = -1
+"""Ordinal of a device slice that is not in the file."""
+
+
+class RecorderFile:
+    """Turns what is pending into packets, and knows which device slice stands where. Used by one thread at a time."""
+
+    def __init__(self, file: BinaryIO, session: Session, codec: str) -> None:
+        self._writer = StreamWriter(_WholeWrites(file), session, codec=codec)  # type: ignore[arg-type]  # it only writes
+        self._written = dict.fromkeys(KINDS, 0)
+        self._is_undefined = False
+        # File ordinals of the latest device slices, by the number that the recorder gave them, which begins at _first.
+        self._ordinals = np.empty(0, np.int64)
+        self._first = 0
+
+    @property
+    def string_count(self) -> int:
+        """Strings that the file has, with row 0."""
+        return len(self._writer.strings)
+
+    def write(self, pending: Pending, maps: Mapping[int, ClockMap]) -> list[tuple[int, LossReason, int]]:
+        """Write it all; gives kind, reason and number of the records that could not be written."""
+        failures: list[tuple[int, LossReason, int]] = []
+        try:
+            self._writer.define(strings=pending.strings, commands=pending.commands, **pending.rows)
+        except OSError:
+            # Records without what they refer to would be nonsense, so nothing more is written.
+            self._is_undefined = True
+        # Without these readings the others place the records; a check says how well.
+        with contextlib.suppress(OSError):
+            self._writer.snapshots(pending.snapshots)
+        for whole in pending.tables():
+            table = whole
+            if isinstance(table, Dependencies):
+                table = self._resolved(table)
+                if len(table) < len(whole):
+                    failures.append((table.kind, LossReason.INVALID, len(whole) - len(table)))
+            ordinals = np.full(len(table), _NOWHERE, np.int64)
+            for rows in _chunk_rows(table):
+                reason = self._chunk(table.take(rows), maps)
+                if reason is None:
+                    ordinals[rows] = np.arange(self._written[table.kind] - len(rows), self._written[table.kind])
+                else:
+                    failures.append((table.kind, reason, len(rows)))
+            if isinstance(table, DeviceSlices):
+                self._remember(ordinals)
+        return failures
+
+    def write_losses(self, rows: Sequence[Loss]) -> None:
+        """Write losses, if the file takes them; who asks the recorder gets them in any case."""
+        with contextlib.suppress(OSError):
+            self._writer.losses(rows)
+
+    def close(self, ended_monotonic_ns: int, ended_real_ns: int) -> None:
+        """Write the closing packet, if the file takes it; without it a reader sees that the recording did not end well."""
+        with contextlib.suppress(OSError):
+            self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns)
+
+    def _chunk(self, chunk: Table, maps: Mapping[int, ClockMap]) -> LossReason | None:
+        if self._is_undefined:
+            return LossReason.WRITE_FAILED
+        start_ns, end_ns = bounds(chunk, maps)
+        try:
+            self._writer.chunk(chunk, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
+        except OSError:
+            return LossReason.WRITE_FAILED
+        except (ValueError, OverflowError):
+            return LossReason.INVALID
+        self._written[chunk.kind] += len(chunk)
+        return None
+
+    def _remember(self, ordinals: Int64) -> None:
+        known = np.concatenate([self._ordinals, ordinals])
+        self._first += max(len(known) - _ORDINALS_KEPT, 0)
+        self._ordinals = known[-_ORDINALS_KEPT:]
+
+    def _resolved(self, table: Dependencies) -> Dependencies:
+        """The dependencies between slices that are in the file, by their ordinals there."""
+        if not len(self._ordinals):
+            return Dependencies.empty()
+        ends = []
+        for numbers in (table.predecessor_ordinal, table.successor_ordinal):
+            at = numbers - self._first
+            is_known = (at >= 0) & (at < len(self._ordinals))
+            ends.append(np.where(is_known, self._ordinals[np.where(is_known, at, 0)], _NOWHERE))
+        whole = (ends[0] != _NOWHERE) & (ends[1] != _NOWHERE)
+        return Dependencies.of(predecessor_ordinal=ends[0][whole], successor_ordinal=ends[1][whole])
+
+
+class _WholeWrites:
+    """A file that takes a packet whole or not at all: what a full disk leaves of one is taken back."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._is_broken = False
+
+    def write(self, data: memoryview) -> int:
+        if self._is_broken:
+            raise OSError("the end of the file is not whole")
+        done = 0
+        try:
+            while done < len(data):
+                done += self._file.write(data[done:]) or 0
+        except (OSError, ValueError) as error:
+            self._is_broken = bool(done) and not self._take_back(done)
+            raise error if isinstance(error, OSError) else OSError(str(error)) from error
+        return done
+
+    def _take_back(self, count: int) -> bool:
+        try:
+            self._file.truncate(self._file.seek(-count, os.SEEK_CUR))
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+def _chunk_rows(table: Table) -> Iterator[Int64]:
+    """Rows of each chunk: of one clock, and no more than a chunk holds."""
+    clock_ids = getattr(table, "clock_id", np.zeros(len(table), np.uint32))
+    for clock_id in np.unique(clock_ids).tolist():
+        rows = np.flatnonzero(clock_ids == clock_id)
+        for at in range(0, len(rows), CHUNK_LIMIT):
+            yield rows[at : at + CHUNK_LIMIT]

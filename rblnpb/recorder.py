@@ -1,0 +1,256 @@
+"""What a runtime calls while it runs: records go into a bounded buffer, and from there into the file chunk by chunk.
+
+    any thread: add, record  ->  buffer of each kind  ->  whoever fills it: chunk  ->  file
+
+There is no thread of its own. Two locks: one for the buffers, held for a moment, and one for the file. Who finds a buffer full
+enough writes it; others meanwhile go on recording, up to the capacity, and never wait for the disk. The file is whole packets at
+every moment, so that whatever ends the process leaves a profile that can be read.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import BinaryIO, Final
+
+from rblnpb._recorder_buffer import LossCount, Pending, Row, row_of
+from rblnpb._recorder_file import RecorderFile
+from rblnpb.clock import Clock, ClockSnapshot, clock_maps
+from rblnpb.columns import CHUNK_LIMIT, Table
+from rblnpb.errors import OutputError
+from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, LossReason, Program, Session
+from rblnpb.strings import StringTable
+
+__all__ = ["DROPPED", "Recorder"]
+
+DROPPED: Final = -1
+"""What `Recorder.add` and `Recorder.record` give when nothing was kept."""
+
+_SNAPSHOTS_KEPT: Final = 128
+"""Latest readings of each clock by which chunks are placed in the index."""
+
+
+class Recorder:
+    """Records one session into a file while it happens. Every method may be called from any thread.
+
+    What goes wrong with the file while recording does not reach the caller: a record that cannot be kept is counted, by kind and
+    reason. A process that was forked off records nothing.
+
+    Example:
+        >>> import io, time, rblnpb
+        >>> from rblnpb.columns import Launches
+        >>> file = io.BytesIO()
+        >>> with rblnpb.Recorder(file, rblnpb.Session(session_id=7), clock=time.monotonic_ns) as recorder:
+        ...     recorder.add(Launches, launch_id=1, start_ns=1_000, thread_id=42)
+        0
+        >>> len(rblnpb.read(file.getvalue()).launches)
+        1
+    """
+
+    def __init__(
+        self,
+        file: BinaryIO,
+        session: Session,
+        *,
+        clock: Callable[[], int],
+        real_clock: Callable[[], int] | None = None,
+        codec: str = "zstd",
+        capacity: int = 4 * CHUNK_LIMIT,
+        flush_interval_ns: int = 1_000_000_000,
+    ) -> None:
+        """Begin the file.
+
+        Args:
+            file: Open for writing bytes, unbuffered (`open(path, "xb", buffering=0)`): a buffer would die with the process. It
+                stays the caller's.
+            session: What the recording says of itself; its end is taken when it ends.
+            clock: The host's monotonic clock, ns.
+            real_clock: The host's real-time clock, ns; None = the end in real time stays unknown.
+            codec: See `StreamWriter`.
+            capacity: Records of one kind that are kept until they are written; more are dropped.
+            flush_interval_ns: A recording call writes what there is when so much time has passed since the last writing, or when
+                one kind fills a chunk or the capacity.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        self._process_id = os.getpid()
+        self._clock = clock
+        self._real_clock = real_clock
+        self._capacity = capacity
+        self._flush_records = min(CHUNK_LIMIT, capacity)
+        self._flush_interval_ns = flush_interval_ns
+        self._last_flush_ns = clock()
+        # A signal handler may record while its own thread does.
+        self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        self._pending = Pending()
+        self._strings = StringTable()
+        self._clocks: tuple[Clock, ...] = ()
+        self._snapshots: dict[int, deque[ClockSnapshot]] = defaultdict(lambda: deque(maxlen=_SNAPSHOTS_KEPT))
+        self._accepted = dict.fromkeys(KINDS, 0)
+        self._losses = LossCount()
+        self._unwritten_losses = LossCount()
+        self._ended_ns: tuple[int, int] | None = None
+        self._is_closed = False
+        try:
+            self._output = RecorderFile(file, session, codec)
+        except OSError as error:
+            raise OutputError(f"cannot write the profile: {error.strerror or error}") from error
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What was not kept so far, one row a kind and reason, in the order they were first noticed."""
+        with self._lock:
+            return self._losses.rows()
+
+    def intern(self, text: str) -> int:
+        """Row of a text in the session's string table, for `_strindex` columns of whole tables."""
+        with self._lock:
+            return self._strings.intern(text)
+
+    def define(
+        self,
+        *,
+        clocks: Sequence[Clock] = (),
+        devices: Sequence[Device] = (),
+        engines: Sequence[Engine] = (),
+        programs: Sequence[Program] = (),
+        commands: Commands | None = None,
+        threads: Sequence[tuple[int, str]] = (),
+    ) -> None:
+        """Add rows to the session's tables; they are in the file before the records that refer to them.
+
+        Args:
+            clocks, devices, engines, threads: New rows.
+            programs: New programs; their commands are rows of `commands`.
+            commands: The whole command table: that of the call before, and more.
+        """
+        with self._lock:
+            names = [row.name for rows in (clocks, devices, engines, programs) for row in rows]
+            names += [text for program in programs for text in (program.op, program.compile_id)]
+            self._strings.intern_all([*names, *(name for _, name in threads)])
+            self._clocks += tuple(clocks)
+            self._pending.define(clocks=clocks, devices=devices, engines=engines, programs=programs, threads=threads)
+            self._pending.commands = commands or self._pending.commands
+
+    def snapshot(self, *snapshots: ClockSnapshot) -> None:
+        """Add clock readings."""
+        with self._lock:
+            for snapshot in snapshots:
+                self._pending.snapshots.append(snapshot)
+                self._snapshots[snapshot.clock_id].append(snapshot)
+
+    def add(self, kind: type[Table], /, **columns: float | str | None) -> int:
+        """Record one thing.
+
+        Args:
+            kind: Which table, such as `DeviceSlices`.
+            **columns: Values by column name; the others are zero, or absent where they may be, as None is. A text is interned.
+
+        Returns:
+            Its ordinal among the records of its kind that were kept, by which dependencies refer to device slices; DROPPED when it
+            was not kept.
+
+        Raises:
+            TypeError: A column that the kind does not have, or one of byte strings.
+        """
+        if os.getpid() != self._process_id:
+            return DROPPED
+        with self._lock:
+            row = row_of(kind, columns, self._strings)
+        return self._keep(kind.kind, row, 1)
+
+    def record(self, table: Table) -> int:
+        """Record many things of one kind; as many of the first of them as there is room for.
+
+        Args:
+            table: The records. Dependencies refer to device slices by what `add` and `record` gave for them.
+
+        Returns:
+            Ordinal of the first among the records of its kind that were kept, the next ones have the next; DROPPED when none was.
+        """
+        if os.getpid() != self._process_id:
+            return DROPPED
+        firsts = [DROPPED]
+        for at in range(0, len(table), self._flush_records):
+            part = table.take(slice(at, at + self._flush_records)) if len(table) > self._flush_records else table
+            firsts.append(self._keep(table.kind, part, len(part)))
+        return next((first for first in firsts if first != DROPPED), DROPPED)
+
+    def flush(self) -> None:
+        """Write everything that there is; while another thread writes, wait for it first."""
+        if os.getpid() == self._process_id:
+            self._flush(self._clock(), is_waiting=True)
+
+    def end(self) -> None:
+        """End the recording: what comes later is counted, not kept. The file is completed by `close`."""
+        if os.getpid() != self._process_id:
+            return
+        now_ns = self._clock(), self._real_clock() if self._real_clock else 0
+        with self._lock:
+            self._ended_ns = self._ended_ns or now_ns
+
+    def close(self) -> None:
+        """End the recording and complete the file with its losses, totals and index. The file itself stays open."""
+        self.end()
+        self.flush()
+        if os.getpid() == self._process_id and self._ended_ns is not None:
+            with self._writing:
+                if not self._is_closed:
+                    self._is_closed = True
+                    self._output.close(*self._ended_ns)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _keep(self, kind: int, records: Table | Row | None, count: int) -> int:
+        """Keep the first of some records, as far as there is room, count the others, and write what is due."""
+        now_ns = self._clock()
+        with self._lock:
+            waiting = self._pending.counts[kind]
+            kept, reason = min(count, max(self._capacity - waiting, 0)), LossReason.BUFFER_FULL
+            if self._ended_ns is not None:
+                kept, reason = 0, LossReason.AFTER_END
+            elif records is None:
+                kept, reason = 0, LossReason.INVALID
+            if kept < count:
+                self._lose(kind, reason, count - kept, now_ns)
+            first = self._accepted[kind] if kept else DROPPED
+            if records is not None and kept:
+                self._pending.put(kind, records, kept)
+                self._accepted[kind] += kept
+            is_due = waiting + kept >= self._flush_records or now_ns - self._last_flush_ns >= self._flush_interval_ns
+        if is_due and self._ended_ns is None:
+            self._flush(now_ns, is_waiting=False)
+        return first
+
+    def _lose(self, kind: int, reason: LossReason, count: int, now_ns: int) -> None:
+        for losses in (self._losses, self._unwritten_losses):
+            losses.add(kind, reason, count, now_ns)
+
+    def _flush(self, now_ns: int, *, is_waiting: bool) -> None:
+        if not self._writing.acquire(blocking=is_waiting):
+            return
+        try:
+            if self._is_closed:
+                return
+            with self._lock:
+                pending, self._pending = self._pending, Pending()
+                pending.strings = self._strings.rows(self._output.string_count)
+                readings = [reading for kept in self._snapshots.values() for reading in kept]
+                self._last_flush_ns = now_ns
+            failures = self._output.write(pending, clock_maps(self._clocks, readings))
+            with self._lock:
+                for kind, reason, count in failures:
+                    self._lose(kind, reason, count, now_ns)
+                rows, self._unwritten_losses = self._unwritten_losses.rows(), LossCount()
+            self._output.write_losses(rows)
+        finally:
+            self._writing.release()
