@@ -1,4 +1,59 @@
-"""The converters: host traces and device profiles in, traces, tables and reports out."""
+"""The converters: host traces and device profiles in, traces, tables and reports out.
+
+>>> import rblnpb
+>>> from rblnpb import converters
+>>> profile = rblnpb.read("rbln_20261129_142200123_0.pb")                   # doctest: +SKIP
+>>> timeline = converters.merge(profile, converters.read_host("trace.json.gz"))  # doctest: +SKIP
+>>> converters.write_chrome_trace(timeline, "merged.json")                  # doctest: +SKIP
+>>> print(converters.summarize(timeline).table(row_limit=10))               # doctest: +SKIP
+>>> print(converters.status(timeline))                                      # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
 
 if __name__ != "rblnpb.converters":
     raise ImportError("import rblnpb.converters instead: `converters` is its source folder, not a package of its own")
+
+if TYPE_CHECKING:
+    from .merging import merge
+    from .pipeline import launch_plan, read_inputs, status, summarize, write_chrome_trace
+    from .sources.kineto import read_host
+    from .timeline import HostTrace, Timeline
+
+__all__ = [
+    "HostTrace",
+    "Timeline",
+    "launch_plan",
+    "merge",
+    "read_host",
+    "read_inputs",
+    "status",
+    "summarize",
+    "write_chrome_trace",
+]
+
+_HOMES = {
+    "HostTrace": "timeline",
+    "Timeline": "timeline",
+    "launch_plan": "pipeline",
+    "merge": "merging",
+    "read_host": "sources.kineto",
+    "read_inputs": "pipeline",
+    "status": "pipeline",
+    "summarize": "pipeline",
+    "write_chrome_trace": "pipeline",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'rblnpb.converters' has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{home}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

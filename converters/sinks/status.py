@@ -8,6 +8,7 @@ import orjson
 
 from ..results import ProfileStatus
 from ._units import format_count, format_ns
+from .findings import finding_values
 
 __all__ = ["render_status_json", "render_status_text"]
 
@@ -170,15 +171,6 @@ def render_status_json(status: ProfileStatus) -> bytes:
             for clock in status.clocks
         ],
         "is_serialised": status.is_serialised,
-        "findings": [
-            {
-                "severity": str(finding.severity),
-                "code": finding.code,
-                "message": finding.message,
-                "count": finding.count,
-                "where": finding.where,
-            }
-            for finding in status.findings
-        ],
+        "findings": finding_values(status.findings),
     }
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

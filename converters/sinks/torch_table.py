@@ -1,4 +1,3 @@
-# ruff: noqa: D102  # the columns of Averages are described where they are made
 """The text of torch's `key_averages().table()`, character for character.
 
 Its oddities are kept, since equality is the point: every line of columns ends in two spaces, a value that is too long
@@ -10,17 +9,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import UsageError
 
-from ..timeline import Bool, Int64
+from ..results import KeyAverages
+from ..timeline import Int64
 from ._units import TORCH_TIME_UNITS, torch_flops_scale, torch_memory, torch_share, torch_time
 
-__all__ = ["SORT_KEYS", "Averages", "render", "sort_order"]
+__all__ = ["SORT_KEYS", "render", "sort_order"]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -28,50 +28,7 @@ _COLUMN_WIDTH: Final = 12
 _GAP: Final = "  "
 
 
-class Averages(Protocol):
-    """The columns that the table shows; `analyze.key_averages.KeyAverages` has them and says what they mean."""
-
-    @property
-    def name(self) -> tuple[str, ...]: ...
-    @property
-    def count(self) -> Int64: ...
-    @property
-    def self_cpu_time_total_us(self) -> Float64: ...
-    @property
-    def cpu_time_total_us(self) -> Float64: ...
-    @property
-    def self_device_time_total_us(self) -> Float64: ...
-    @property
-    def device_time_total_us(self) -> Float64: ...
-    @property
-    def cpu_memory_bytes(self) -> Int64: ...
-    @property
-    def self_cpu_memory_bytes(self) -> Int64: ...
-    @property
-    def device_memory_bytes(self) -> Int64: ...
-    @property
-    def self_device_memory_bytes(self) -> Int64: ...
-    @property
-    def flops(self) -> Int64: ...
-    @property
-    def input_shapes(self) -> tuple[str, ...]: ...
-    @property
-    def is_device(self) -> Bool: ...
-    @property
-    def is_annotation(self) -> Bool: ...
-    @property
-    def is_async(self) -> Bool: ...
-    @property
-    def is_top_level(self) -> Bool: ...
-    @property
-    def device_name(self) -> str: ...
-    @property
-    def profile_memory(self) -> bool: ...
-    @property
-    def with_flops(self) -> bool: ...
-
-
-_SORT_COLUMNS: Final[dict[str, Callable[[Averages], Int64 | Float64]]] = {
+_SORT_COLUMNS: Final[dict[str, Callable[[KeyAverages], Int64 | Float64]]] = {
     "cpu_time": lambda rows: rows.cpu_time_total_us / rows.count,
     "cpu_time_total": lambda rows: rows.cpu_time_total_us,
     "self_cpu_time_total": lambda rows: rows.self_cpu_time_total_us,
@@ -90,7 +47,7 @@ SORT_KEYS: Final = tuple(_SORT_COLUMNS)
 """What rows can be ordered by; `cuda`, `xpu` and `privateuse1` may stand for `device`."""
 
 
-def sort_order(rows: Averages, sort_by: str | None) -> Int64:
+def sort_order(rows: KeyAverages, sort_by: str | None) -> Int64:
     """Row numbers in the order of the table: the largest first; equal rows, and all without a key, as they come.
 
     Args:
@@ -116,7 +73,7 @@ def sort_order(rows: Averages, sort_by: str | None) -> Int64:
 
 
 def render(  # noqa: PLR0913  # torch's own arguments under torch's own names
-    averages: Averages,
+    averages: KeyAverages,
     *,
     sort_by: str | None = None,
     row_limit: int = 100,
@@ -195,7 +152,7 @@ class _Totals:
     self_device_us: float
 
     @classmethod
-    def of(cls, rows: Averages, order: Int64) -> _Totals:
+    def of(cls, rows: KeyAverages, order: Int64) -> _Totals:
         is_work = rows.is_device & ~rows.is_annotation
         work = order[is_work[order]]
         return cls(_sum(rows.self_cpu_time_total_us[order]), _sum(rows.self_device_time_total_us[work]))
@@ -210,7 +167,7 @@ class _Table:
     """The columns that these rows call for, in torch's order."""
 
     def __init__(
-        self, rows: Averages, totals: _Totals, time_unit: str | None, name_width: int | None, shapes_width: int | None
+        self, rows: KeyAverages, totals: _Totals, time_unit: str | None, name_width: int | None, shapes_width: int | None
     ) -> None:
         self._rows, self._totals, self._time_unit = rows, totals, time_unit
         self._has_device_time = bool(np.any(rows.self_device_time_total_us > 0))

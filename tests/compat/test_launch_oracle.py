@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rblnpb
-from rblnpb.converters.merge import merge
+from rblnpb.converters.merging import merge
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import MATCH_RULES, Timeline
 from tests.support.launch_oracle import recorded_run

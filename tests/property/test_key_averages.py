@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.analyze.key_averages import KeyAverages, event_rows, key_averages
+from rblnpb.converters.analyze.key_averages import event_rows, key_averages
 from rblnpb.converters.nesting import nest
+from rblnpb.converters.results import KeyAverages
 from tests.support.torch_events import Event, host_trace, memory, slow_event_rows, slow_key_averages
 
 # Few names, ids and moments: what matters is what happens when they meet.

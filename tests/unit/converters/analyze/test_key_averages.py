@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
-from rblnpb.converters.analyze.key_averages import DeviceLinks, KeyAverages, event_rows, key_averages
+from rblnpb.converters.analyze.key_averages import DeviceLinks, event_rows, key_averages
+from rblnpb.converters.results import KeyAverages
 from tests.support.torch_events import ORIGIN_NS, Event, host_trace, memory
 
 
@@ -186,3 +188,10 @@ def test_the_name_of_the_device_can_be_given() -> None:
 
 def test_a_trace_without_events_has_no_rows() -> None:
     assert (len(key_averages(host_trace())), len(event_rows(host_trace()))) == (0, 0)
+
+
+def test_a_table_cannot_be_changed() -> None:
+    table = key_averages(host_trace(op("x", 0, 1)))
+
+    with pytest.raises(ValueError, match="read-only"):
+        table.count[0] = 2

@@ -1,0 +1,119 @@
+"""Arguments that several subcommands share, and how their help looks."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from rblnpb.errors import Finding
+
+__all__ = [
+    "Formatter",
+    "add_fail_on",
+    "add_format",
+    "add_inputs",
+    "add_reading",
+    "exit_code",
+    "print_data",
+    "print_findings",
+    "progress_bar",
+]
+
+Formatter = argparse.RawDescriptionHelpFormatter
+
+_SEVERITIES: Final = {"info": 0, "warning": 1, "error": 2}
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """INPUT… and --host."""
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        metavar="INPUT",
+        help="device profile (.pb), host trace (.json, .json.gz) or a folder with both; told apart by content; - = stdin",
+    )
+    parser.add_argument("--host", metavar="TRACE", help="host trace of the same run, as torch.profiler exports it")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """What every reading command understands."""
+    parser.add_argument("--strict", action="store_true", help="refuse an input that is damaged or odd; default: read what is whole")
+
+
+def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:
+    """--format, the first one being the default."""
+    parser.add_argument("--format", choices=formats, default=formats[0], help=f"default: {formats[0]}")
+
+
+def add_fail_on(parser: argparse.ArgumentParser) -> None:
+    """--fail-on."""
+    help_text = "exit code 1 when a finding is at least this severe; default: error"
+    parser.add_argument("--fail-on", choices=("warning", "error"), default="error", help=help_text)
+
+
+def exit_code(findings: Iterable[Finding], fail_on: str) -> int:
+    """1 when a finding is at or above the severity, else 0."""
+    return int(any(finding.severity >= _SEVERITIES[fail_on] for finding in findings))
+
+
+def print_data(data: str | bytes) -> None:
+    """Data goes to stdout as it is."""
+    if isinstance(data, str):
+        sys.stdout.write(data)
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+
+def print_findings(findings: Iterable[Finding], *, least: str = "warning") -> None:
+    """Findings at or above a severity go to stderr, a line each."""
+    for finding in findings:
+        if finding.severity >= _SEVERITIES[least]:
+            print(f"rblnpb: {finding}", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback (done, total) that draws a bar on stderr once a second has passed; None where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = _Bar(what)
+    try:
+        yield bar.update
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """Rich is loaded only when the bar is first drawn: short work never pays for it."""
+
+    def __init__(self, what: str) -> None:
+        import time
+
+        self._what = what
+        self._clock = time.monotonic
+        self._started = self._clock()
+        self._progress: Any = None
+        self._task: Any = None
+
+    def update(self, done: int, total: int) -> None:
+        if self._progress is None:
+            if self._clock() - self._started < 1.0:
+                return
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True), transient=True)
+            self._progress.start()
+            self._task = self._progress.add_task(self._what, total=total)
+        self._progress.update(self._task, completed=done, total=total)
+
+    def close(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()

@@ -1,0 +1,35 @@
+"""rblnpb status: can this profile be trusted?"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from typing import Final
+
+from ._options import add_fail_on, add_format, add_inputs, exit_code, print_data
+
+NAME: Final = "status"
+HELP: Final = "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not"
+EXAMPLES: Final = """\
+examples:
+  rblnpb status device.pb
+  rblnpb status device.pb --host trace.json.gz
+  rblnpb status device.pb --host trace.json --format json --fail-on warning
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of this subcommand."""
+    add_inputs(parser)
+    add_format(parser, "text", "json")
+    add_fail_on(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Judge and print."""
+    from .. import pipeline
+
+    status = pipeline.status(pipeline.read_inputs(options.inputs, options.host, strict=options.strict).merge())
+    width = max(shutil.get_terminal_size((120, 24)).columns, 80)
+    print_data(status.to_json() if options.format == "json" else status.text(width))
+    return exit_code(status.values.findings, options.fail_on)

@@ -1,0 +1,28 @@
+"""Wires sources, merge, analyses and sinks: the only room that knows them all.
+
+Every step that the command line offers is a function here; nothing here knows argv, a terminal or an exit code.
+"""
+
+from .inputs import Inputs, read_inputs
+from .output import require_writable, write_chrome_trace
+from .simulation import launch_plan, simulate_to_file, simulation_choices
+from .reports import Contents, FileFindings, Status, check_file, show_file, status
+from .summaries import Summary, summarize
+
+__all__ = [
+    "Contents",
+    "FileFindings",
+    "Inputs",
+    "Status",
+    "Summary",
+    "check_file",
+    "launch_plan",
+    "read_inputs",
+    "require_writable",
+    "show_file",
+    "simulate_to_file",
+    "simulation_choices",
+    "status",
+    "summarize",
+    "write_chrome_trace",
+]

@@ -1,0 +1,160 @@
+"""Files in: which is a profile and which a host trace is told by content, never by name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from rblnpb.errors import FormatError, MergeError, UsageError
+from rblnpb.profile import Profile
+from rblnpb.reader import is_profile, read, read_all
+
+from ..merging import merge
+from ..sources.kineto import read_host
+from ..timeline import HostTrace, Timeline
+
+__all__ = ["Inputs", "Progress", "read_file", "read_inputs"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What was given, told apart by content.
+
+    Attributes:
+        profile: Device records; None when there were none.
+        host: Host trace; None when there was none.
+        names: What was read.
+    """
+
+    profile: Profile | None
+    host: HostTrace | None
+    names: tuple[str, ...]
+
+    def merge(self) -> Timeline:
+        """The timeline of the inputs, under their file names.
+
+        Raises:
+            ClockError: The clocks of profile and host trace cannot be joined.
+        """
+        timeline = merge(self.profile, self.host)
+        return Timeline(**{**timeline.__dict__, "sources": self.names})
+
+
+def read_inputs(
+    inputs: Sequence[str | os.PathLike[str]],
+    host: str | os.PathLike[str] | None = None,
+    *,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> Inputs:
+    """Read a device profile, a host trace, or one of each; which is which is told by content.
+
+    Args:
+        inputs: Names of files or folders; "-" is standard input.
+        host: Name of the host trace, when it is to be read as one and as nothing else.
+        strict: Refuse what is damaged or odd instead of reading what is whole.
+        progress: Called with (bytes done, bytes in all) while a host trace is read.
+
+    Raises:
+        FormatError: An input cannot be read.
+        MergeError: Several profiles, or several host traces.
+        CheckError: `strict`, and something is missing or odd.
+    """
+    profiles: list[tuple[str, Profile]] = []
+    traces: list[tuple[str, HostTrace]] = []
+    for name in [name for given in inputs for name in _expand(os.fspath(given))]:
+        source, head = _peek(name)
+        if _is_trace(head):
+            traces.append((name, read_host(source, strict=strict, progress=progress)))
+        else:
+            profiles.append((name, read(source, strict=strict)))
+    if host is not None:
+        source, head = _peek(os.fspath(host))
+        if is_profile(head):
+            raise UsageError(f"{os.fspath(host)} is a device profile; --host takes a host trace (.json or .json.gz)")
+        traces.append((os.fspath(host), read_host(source, strict=strict, progress=progress)))
+    _require_one("device profiles", [name for name, _ in profiles])
+    _require_one("host traces", [name for name, _ in traces])
+    profile = profiles[0][1] if profiles else None
+    trace = traces[0][1] if traces else None
+    return Inputs(profile, trace, tuple(name for name, _ in [*profiles, *traces]))
+
+
+def read_file(path: str | os.PathLike[str], *, strict: bool = False) -> list[Profile] | HostTrace:
+    """All sessions of a device profile, or a host trace; which it is is told by content.
+
+    Args:
+        path: Name of the file; "-" is standard input.
+        strict: Refuse what is damaged or odd instead of reading what is whole.
+
+    Raises:
+        FormatError: It cannot be read.
+        CheckError: `strict`, and something is missing or odd.
+    """
+    source, head = _peek(os.fspath(path))
+    return read_host(source, strict=strict) if _is_trace(head) else read_all(source, strict=strict)
+
+
+def _is_trace(head: bytes) -> bool:
+    """Whether an input is to be read as a host trace; what is neither is refused by the profile reader, which names it.
+
+    A profile may begin like JSON after a line feed, for that is the tag of its first packet.
+    """
+    is_text = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
+    return not is_profile(head) and (is_text or head[:2] == b"\x1f\x8b")
+
+
+def _expand(name: str) -> list[str]:
+    """The files of a folder, by name; a file is itself."""
+    if name == "-" or not Path(name).is_dir():
+        return [name]
+    found = sorted(path for path in Path(name).iterdir() if path.name.endswith((".pb", ".json", ".json.gz")))
+    if not found:
+        raise FormatError(name, "it is a folder without a .pb, .json or .json.gz file")
+    return [str(path) for path in found]
+
+
+def _peek(name: str) -> tuple[Any, bytes]:
+    """What to read from, and its first bytes."""
+    if name == "-":
+        stream = _Peekable(sys.stdin.buffer)
+        return stream, stream.head
+    try:
+        with Path(name).open("rb") as file:
+            return name, file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise FormatError(name, (error.strerror or str(error)).lower()) from error
+
+
+_HEAD_BYTES: Final = 512
+
+
+class _Peekable:
+    """A stream whose first bytes were looked at and are read again."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.name = "<stdin>"
+        self.head = stream.read(_HEAD_BYTES)
+        self._pending = self.head
+        self._stream = stream
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes; all that is left when it is negative."""
+        if size < 0:
+            data, self._pending = self._pending + self._stream.read(), b""
+        elif self._pending:
+            data, self._pending = self._pending[:size], self._pending[size:]
+        else:
+            data = self._stream.read(size)
+        return data
+
+
+def _require_one(what: str, names: Sequence[str]) -> None:
+    if len(names) > 1:
+        raise MergeError(f"cannot join {len(names)} {what} ({', '.join(names[:3])}): give one of them")

@@ -1,0 +1,105 @@
+"""The profile status, the findings of one file, and what is in it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from rblnpb.errors import Finding, verdict
+
+from ..analyze.contents import profile_contents, trace_contents
+from ..analyze.status import profile_status
+from ..results import ProfileStatus
+from ..sinks.contents import render_contents_json, render_contents_text
+from ..sinks.findings import render_findings_json, render_findings_text
+from ..sinks.status import render_status_json, render_status_text
+from ..timeline import Timeline
+from .inputs import read_file
+
+__all__ = ["Contents", "FileFindings", "Status", "check_file", "show_file", "status"]
+
+
+@dataclass(frozen=True)
+class Status:
+    """The profile status; its text is `str(status)`."""
+
+    values: ProfileStatus
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 120) -> str:
+        """The status for people, folded to a number of columns."""
+        return render_status_text(self.values, width=width)
+
+    def to_json(self) -> bytes:
+        """One JSON object, schema `rblnpb.status/1`."""
+        return render_status_json(self.values)
+
+
+def status(timeline: Timeline) -> Status:
+    """Whether the timeline can be trusted: records kept and lost, clocks, what was joined and why the rest was not."""
+    return Status(profile_status(timeline))
+
+
+@dataclass(frozen=True)
+class FileFindings:
+    """Every finding about one file."""
+
+    name: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def verdict(self) -> str:
+        """The worst of the findings: "ok", "warning" or "error"."""
+        return verdict(self.findings)
+
+    def text(self) -> str:
+        """A verdict and a line a finding."""
+        return render_findings_text(self.name, self.verdict, self.findings)
+
+    def to_json(self) -> bytes:
+        """One JSON object, schema `rblnpb.check/1`."""
+        return render_findings_json(self.name, self.verdict, self.findings)
+
+
+def check_file(path: str | os.PathLike[str]) -> FileFindings:
+    """Everything that is odd about a profile or a host trace, all sessions of it.
+
+    Raises:
+        FormatError: It cannot be read at all.
+    """
+    found = read_file(path)
+    sessions = found if isinstance(found, list) else [found]
+    return FileFindings(os.fspath(path), tuple(finding for session in sessions for finding in session.findings))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is in a file: nested facts with units in their keys."""
+
+    values: dict[str, object]
+
+    def text(self) -> str:
+        """For people."""
+        return render_contents_text(self.values)
+
+    def to_json(self) -> bytes:
+        """One JSON object, schema `rblnpb.show/1`."""
+        return render_contents_json(self.values)
+
+
+def show_file(path: str | os.PathLike[str], *, strict: bool = False) -> Contents:
+    """What is in a profile or a host trace.
+
+    Raises:
+        FormatError: It cannot be read.
+        CheckError: `strict`, and something is missing or odd.
+    """
+    found = read_file(path, strict=strict)
+    if not isinstance(found, list):
+        return Contents({"file": os.fspath(path), **trace_contents(found)})
+    described = [profile_contents(profile) for profile in found]
+    if len(described) == 1:
+        return Contents({"file": os.fspath(path), **described[0]})
+    return Contents({"file": os.fspath(path), "format": described[0]["format"], "sessions": described})

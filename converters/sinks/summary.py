@@ -1,0 +1,89 @@
+"""The key_averages table for programs: JSON and CSV with exact integer nanoseconds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from rblnpb.errors import Finding
+
+from ..results import KeyAverages
+from .findings import finding_values
+
+__all__ = ["render_summary_csv", "render_summary_json"]
+
+_COLUMNS = (
+    "self_cpu_time_total_ns",
+    "cpu_time_total_ns",
+    "self_device_time_total_ns",
+    "device_time_total_ns",
+)
+_MEMORY_COLUMNS = ("cpu_memory_bytes", "self_cpu_memory_bytes", "device_memory_bytes", "self_device_memory_bytes")
+
+
+def _row(averages: KeyAverages, row: int) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "name": averages.name[row],
+        "kind": averages.kind[row],
+        "count": int(averages.count[row]),
+        **{name: int(getattr(averages, name)[row]) for name in _COLUMNS},
+    }
+    if averages.profile_memory:
+        value |= {name: int(getattr(averages, name)[row]) for name in _MEMORY_COLUMNS}
+    if averages.with_flops:
+        value["flops"] = int(averages.flops[row])
+    if any(averages.input_shapes):
+        value["input_shapes"] = averages.input_shapes[row]
+    return value
+
+
+def _totals(averages: KeyAverages) -> dict[str, int]:
+    """What the percentages of the table refer to: self times over all rows, device time over device rows alone."""
+    is_device_work = averages.is_device & ~averages.is_annotation
+    return {
+        "self_cpu_time_total_ns": int(averages.self_cpu_time_total_ns.sum()),
+        "self_device_time_total_ns": int(averages.self_device_time_total_ns[is_device_work].sum()),
+        "row_count": len(averages.name),
+    }
+
+
+def render_summary_json(averages: KeyAverages, rows: Sequence[int], findings: Sequence[Finding]) -> bytes:
+    """One JSON object, schema `rblnpb.summary/1`: integers in ns and bytes with the unit in the key, stable key order.
+
+    Args:
+        averages: The table.
+        rows: Its rows to show, in order. `totals` speak of all rows.
+        findings: Notes.
+    """
+    value = {
+        "schema": "rblnpb.summary/1",
+        "by": "op",
+        "device_name": averages.device_name,
+        "rows": [_row(averages, row) for row in rows],
+        "totals": _totals(averages),
+        "findings": finding_values(findings),
+    }
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
+    """A header and a line a row, RFC 4180 with line feeds.
+
+    A name that a spreadsheet would take for a formula gets a leading apostrophe.
+    """
+    out = io.StringIO()
+    values = [_row(averages, row) for row in rows]
+    names = list(values[0]) if values else ["name", "kind", "count", *_COLUMNS]
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    for value in values:
+        writer.writerow({key: _harmless(cell) for key, cell in value.items()})
+    return out.getvalue()
+
+
+def _harmless(cell: object) -> object:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
