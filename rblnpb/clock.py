@@ -2,7 +2,8 @@
 
 A `ClockMap` takes raw ticks of one clock to nanoseconds of the host's monotonic clock, piecewise linear between snapshots, and
 says how well the snapshots agree with the straight line between their neighbours (residuals). Real time is a clock like any
-other. All arithmetic is on integers; a tick is placed to the nearest nanosecond.
+other. All arithmetic is on integers; a tick is placed to the nearest nanosecond, halves up. The rule is part of the format:
+proto/README.md states it step by step.
 """
 
 from __future__ import annotations
@@ -115,16 +116,19 @@ class ClockMap:
             snapshots: Any order; those of other clocks are passed over.
 
         Raises:
-            ClockError: No snapshot of this clock, or a single one and no nominal rate.
+            ClockError: No snapshot of this clock, a single one and no nominal rate, or numbers beyond 2**62.
         """
         own = sorted((s for s in snapshots if s.clock_id == clock.clock_id), key=lambda s: (s.monotonic_ns, s.value_ticks))
+        name = clock.name or clock.clock_id
         if not own:
-            raise ClockError(f"clock {clock.name or clock.clock_id} was never read against the host's; times cannot be placed")
+            raise ClockError(f"clock {name} was never read against the host's; times cannot be placed")
         ticks = _unwrapped([s.value_ticks for s in own], [s.monotonic_ns for s in own], clock)
         rate = _typical_rate(ticks, [s.monotonic_ns for s in own], clock)
         kept_ticks, kept_ns, steps = _monotonic(ticks, [s.monotonic_ns for s in own], rate)
         if len(kept_ticks) == 1 and not clock.nominal_hz:
-            raise ClockError(f"clock {clock.name or clock.clock_id} was read once and its rate is unknown; times cannot be placed")
+            raise ClockError(f"clock {name} was read once and its rate is unknown; times cannot be placed")
+        if max(clock.nominal_hz, *map(abs, kept_ticks), *map(abs, kept_ns)) > _PLACEABLE:
+            raise ClockError(f"clock {name} has readings or a rate beyond 2**62; times cannot be placed")
         at = np.array(kept_ticks, np.int64)
         ns = np.array(kept_ns, np.int64)
         drift = 0.0
@@ -137,7 +141,7 @@ class ClockMap:
         """Host monotonic ns of raw ticks, each rounded to the nearest nanosecond.
 
         Args:
-            ticks: uint64[n]; raw, possibly wrapped; each is taken in the turn of the counter nearest to the anchors.
+            ticks: uint64[n]; raw, possibly wrapped; each is taken in the turn that `unwrap` says.
 
         Returns:
             int64[n].
@@ -145,10 +149,10 @@ class ClockMap:
         return self.unwrapped_to_ns(self.unwrap(ticks))
 
     def unwrap(self, ticks: npt.NDArray[Any]) -> Int64:
-        """int64[n]; raw ticks in the turn of the counter in which the anchors' span reaches nearest.
+        """int64[n]; raw ticks in the turn of the counter that lies within half a turn of the middle of the anchors.
 
-        A reading between the anchors is placed there; one outside is placed within half a turn of the nearer end, so a counter that
-        turns over more than once without a snapshot cannot be told and lands in the nearest turn.
+        So a recording shorter than a turn is placed right on both sides of a wrap. One that is longer cannot be: equal readings of
+        different turns land in one place, which `rblnpb.check` names. A clock of 64 bits is taken as signed and never wraps.
         """
         raw = np.asarray(ticks).astype(np.uint64)
         if self.clock.width_bits == 64:
@@ -188,22 +192,31 @@ class ClockMap:
 
 
 def _interpolate(x: Int64, xs: Int64, ys: Int64, rise: Int64, run: Int64) -> Int64:
-    """y on the piecewise line, rounded half up, exact while (x - xs) * rise fits: split into quotient and remainder."""
+    """y on the piecewise line, rounded half up; exact wherever the result fits in 64 bits."""
     segment = np.clip(np.searchsorted(xs, x, side="right") - 1, 0, len(xs) - 1)
     delta = np.asarray(x, np.int64) - xs[segment]
     a, b = rise[segment], run[segment]
     whole, part = np.divmod(a, b)
-    # delta * a / b = delta * whole + delta * part / b; the second product may exceed 64 bits, so delta is split by b too.
+    # delta * a / b = delta * whole + turns * part + rest * part / b. Each product may leave 64 bits where their sum does not:
+    # sums modulo 2**64 are right in the end.
     turns, rest = np.divmod(delta, b)
-    exact = np.abs(rest) < (1 << 31)
-    small = np.where(exact & (part < (1 << 31)), (2 * rest * part + b) // (2 * b), 0)
-    wide = ~(exact & (part < (1 << 31)))
-    if wide.any():
-        small = small.copy()
-        numbers = zip(rest[wide].tolist(), part[wide].tolist(), b[wide].tolist(), strict=True)
-        small[wide] = [(2 * r * p + q) // (2 * q) for r, p, q in numbers]
-    result: Int64 = ys[segment] + delta * whole + turns * part + small
+    result: Int64 = ys[segment] + delta * whole + turns * part + _rounded_ratio(rest, part, b)
     return result
+
+
+_FLOAT_SAFE: Final = 1 << 50
+
+
+def _rounded_ratio(rest: Int64, part: Int64, b: Int64) -> Int64:
+    """rest * part / b rounded half up, for 0 <= rest, part < b <= 2**62."""
+    if int(b.max(initial=0)) >= _FLOAT_SAFE:
+        numbers = zip(rest.tolist(), part.tolist(), b.tolist(), strict=True)
+        return np.fromiter(((2 * r * p + q) // (2 * q) for r, p, q in numbers), np.int64, len(rest))
+    # Below 2**50 a double misses the quotient by one at most. What is left over then fits in 64 bits, so it may be
+    # computed modulo 2**64, and corrects the quotient.
+    estimate = (rest.astype(np.float64) * part / b).astype(np.int64)
+    left_over = 2 * (rest * part - estimate * b) + b
+    return estimate + left_over // (2 * b)
 
 
 def _unwrapped(raw: list[int], at_ns: list[int], clock: Clock) -> list[int]:
@@ -226,7 +239,10 @@ def _typical_rate(ticks: list[int], at_ns: list[int], clock: Clock) -> float:
     return rates[len(rates) // 2] if rates else 0.0
 
 
-_RATE_TOLERANCE = 0.01
+_PLACEABLE: Final = 1 << 62
+"""Ticks and nanoseconds beyond this are no readings; below it, differences of two fit in 64 bits."""
+
+_RATE_TOLERANCE: Final = 0.01
 """A clock that runs more than 1 % off its rate between two readings was set in between: quartz is off by 0.01 % at most."""
 
 
@@ -264,10 +280,13 @@ def clock_maps(clocks: Iterable[Clock], snapshots: Sequence[ClockSnapshot]) -> d
 
     A clock without a usable snapshot has no entry; who needs it calls `ClockMap.of` and gets the reason.
     """
+    own: dict[int, list[ClockSnapshot]] = {}
+    for snapshot in snapshots:
+        own.setdefault(snapshot.clock_id, []).append(snapshot)
     maps: dict[int, ClockMap] = {}
     for clock in (Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME), *clocks):
         try:
-            maps[clock.clock_id] = ClockMap.of(clock, tuple(snapshots))
+            maps[clock.clock_id] = ClockMap.of(clock, tuple(own.get(clock.clock_id, ())))
         except ClockError:
             continue
     return maps

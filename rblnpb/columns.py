@@ -1,7 +1,8 @@
 """Record tables: one class a kind of record, one numpy array a column.
 
 The classes mirror `proto/rblnpb/v1/columns.proto` field by field, under the same names; the codec pairs them by name. A
-column that may be missing for single records (*nullable* in the schema) holds `ABSENT` there. Tables are immutable: their
+column that may be missing for single records (*nullable* in the schema) holds `ABSENT` there. Columns that the schema does not
+call *signed* hold no negative number, though some are int64 here so that they can be subtracted. Tables are immutable: their
 arrays are read-only, and every operation returns a new table.
 """
 
@@ -75,8 +76,14 @@ class TextArray:
         """int64[n]; length of each string in bytes."""
         return np.diff(self.ends, prepend=np.int64(0))
 
-    def take(self, rows: npt.NDArray[Any]) -> TextArray:
-        """The strings of these rows (an index or mask array), in that order."""
+    def take(self, rows: npt.NDArray[Any] | slice) -> TextArray:
+        """The strings of these rows (an index array, a mask or a slice), in that order."""
+        if isinstance(rows, slice):
+            first, last, step = rows.indices(len(self))
+            if step == 1:
+                start = int(self.ends[first - 1]) if first else 0
+                ends = self.ends[first : max(first, last)] - start
+                return TextArray(ends, self.text[start : start + (int(ends[-1]) if len(ends) else 0)])
         picked = np.arange(len(self))[rows]
         sizes = self.sizes()[picked]
         ends = np.cumsum(sizes)
@@ -92,12 +99,12 @@ class TextArray:
         return cls(np.cumsum(sizes), text)
 
 
-def _column(dtype: type[np.generic], *, nullable: bool = False) -> Any:
-    return dataclasses.field(metadata={"dtype": np.dtype(dtype), "nullable": nullable})
+def _column(dtype: type[np.generic], *, nullable: bool = False, signed: bool = False) -> Any:
+    return dataclasses.field(metadata={"dtype": np.dtype(dtype), "nullable": nullable, "signed": signed})
 
 
 def _text() -> Any:
-    return dataclasses.field(metadata={"dtype": None, "nullable": False})
+    return dataclasses.field(metadata={"dtype": None, "nullable": False, "signed": False})
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +143,11 @@ class Table:
     def schema(cls) -> dict[str, tuple[np.dtype[Any] | None, bool]]:
         """Column name to (dtype, nullable), in schema order; dtype None means a `TextArray`."""
         return {field.name: (field.metadata["dtype"], field.metadata["nullable"]) for field in dataclasses.fields(cls)}
+
+    @classmethod
+    def signed_columns(cls) -> frozenset[str]:
+        """Names of the columns that the schema calls signed: the only ones that may hold a negative number."""
+        return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata["signed"])
 
     @classmethod
     def of(cls: type[Self], count: int | None = None, **columns: Any) -> Self:
@@ -177,9 +189,7 @@ class Table:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     def take(self: Self, rows: npt.NDArray[Any] | slice) -> Self:
-        """The records of these rows (an index array, a mask or a slice), in that order."""
-        if isinstance(rows, slice):
-            rows = np.arange(len(self))[rows]
+        """The records of these rows (an index array, a mask or a slice), in that order; those of a slice are not copied."""
         return type(self)(**{name: v.take(rows) if isinstance(v, TextArray) else v[rows] for name, v in self.columns().items()})
 
     def replace(self: Self, **columns: Any) -> Self:
@@ -248,7 +258,7 @@ class Launches(Table):
 
     launch_id: UInt64 = _column(np.uint64)
     program_id: UInt32 = _column(np.uint32)
-    start_ns: Int64 = _column(np.int64)
+    start_ns: Int64 = _column(np.int64, signed=True)
     process_id: Int64 = _column(np.int64)
     thread_id: Int64 = _column(np.int64)
     instance: UInt32 = _column(np.uint32)
@@ -317,7 +327,7 @@ class HostSlices(Table):
     label: ClassVar[str] = "host_slices"
 
     activity: UInt32 = _column(np.uint32)
-    start_ns: Int64 = _column(np.int64)
+    start_ns: Int64 = _column(np.int64, signed=True)
     duration_ns: Int64 = _column(np.int64)
     process_id: Int64 = _column(np.int64)
     thread_id: Int64 = _column(np.int64)
@@ -336,7 +346,7 @@ class Overheads(Table):
     op_strindex: UInt32 = _column(np.uint32)
     reason_strindex: UInt32 = _column(np.uint32)
     place_strindex: UInt32 = _column(np.uint32)
-    start_ns: Int64 = _column(np.int64)
+    start_ns: Int64 = _column(np.int64, signed=True)
     duration_ns: Int64 = _column(np.int64, nullable=True)
     thread_id: Int64 = _column(np.int64)
     size_bytes: Int64 = _column(np.int64, nullable=True)
@@ -368,8 +378,8 @@ class TraceEvents(Table):
     name_strindex: UInt32 = _column(np.uint32)
     process_strindex: UInt32 = _column(np.uint32)
     thread_strindex: UInt32 = _column(np.uint32)
-    start_ns: Int64 = _column(np.int64, nullable=True)
-    duration_ns: Int64 = _column(np.int64, nullable=True)
+    start_ns: Int64 = _column(np.int64, nullable=True, signed=True)
+    duration_ns: Int64 = _column(np.int64, nullable=True, signed=True)
     id_strindex: UInt32 = _column(np.uint32)
     arguments: TextArray = _text()
     others: TextArray = _text()

@@ -41,6 +41,9 @@ BODY_NAMES: Final = {
 }
 """Field numbers of the bodies of a Payload."""
 
+_FIRST_BODY: Final = min(BODY_NAMES)
+"""Fields of Payload from here on are bodies; those below are single numbers."""
+
 _PAYLOAD_FIELD: Final = 7256
 _PAYLOAD_TAG: Final = b"\xc2\xc5\x03"  # varint of (7256 << 3) | 2
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -77,7 +80,8 @@ def _read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
         byte = data[position]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value, position + 1
+            # Ten bytes hold 70 bits; protobuf keeps 64.
+            return value & 0xFFFF_FFFF_FFFF_FFFF, position + 1
         shift += 7
     raise WireError(at, "the input ends inside a number" if end - at < 10 else "a number has more than ten bytes")
 
@@ -106,7 +110,7 @@ def fields(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int
             size, start = _read_varint(data, start, end)
             stop = start + size
         else:
-            raise WireError(at, f"field {number} has wire type {wire}, which protobuf does not have")
+            raise WireError(at, f"field {number} has wire type {wire}, which this format does not use")
         if stop > end:
             raise WireError(at, f"field {number} reaches {stop - end} bytes beyond its message")
         yield number, value, start, stop
@@ -146,6 +150,7 @@ class Scan:
 
     Attributes:
         frames: Payloads in file order.
+        unreadable: Byte offsets of packets that hold a payload of ours which is no message, or is of no session.
         display_packet_count: Packets without payload.
         end: Byte after the last whole packet.
         size: Size of the input; larger than `end` when it is cut or damaged there.
@@ -153,6 +158,7 @@ class Scan:
     """
 
     frames: tuple[Frame, ...]
+    unreadable: tuple[int, ...]
     display_packet_count: int
     end: int
     size: int
@@ -165,27 +171,37 @@ def scan(data: Buffer) -> Scan:
     Never raises on bad bytes: what stands before the fault is given, and the fault is named.
     """
     frames: list[Frame] = []
+    unreadable: list[int] = []
     display = at = 0
     size = len(data)
     reason = ""
     while at < size:
         try:
-            if data[at] != 0x0A:
-                raise WireError(at, f"a packet begins with byte 0x0a, not 0x{data[at]:02x}")
-            length, start = _read_varint(data, at + 1, size)
-            stop = start + length
-            if stop > size:
-                raise WireError(at, f"the input ends {stop - size} bytes before its last packet does")
+            start, stop = _read_packet(data, at, size)
+        except WireError as error:
+            reason = error.reason
+            break
+        try:
             found = _find_payload(data, start, stop)
             if found is None:
                 display += 1
             else:
                 frames.append(_read_frame(data, at, stop, *found))
-        except WireError as error:
-            reason = error.reason
-            break
+        except WireError:
+            # The packet is whole, so the next one is where it should be.
+            unreadable.append(at)
         at = stop
-    return Scan(tuple(frames), display, at, size, reason)
+    return Scan(tuple(frames), tuple(unreadable), display, at, size, reason)
+
+
+def _read_packet(data: Buffer, at: int, size: int) -> tuple[int, int]:
+    """Content of the packet that begins at a byte."""
+    if data[at] != 0x0A:
+        raise WireError(at, f"a packet begins with byte 0x0a, not 0x{data[at]:02x}")
+    length, start = _read_varint(data, at + 1, size)
+    if start + length > size:
+        raise WireError(at, f"the input ends {start + length - size} bytes before its last packet does")
+    return start, start + length
 
 
 def _find_payload(data: Buffer, start: int, stop: int) -> tuple[int, int] | None:
@@ -217,8 +233,10 @@ def _read_frame(data: Buffer, offset: int, stop: int, start: int, end: int) -> F
             sequence = value
         elif number == 3:
             crc32 = value
-        elif number >= 8:
+        elif number >= _FIRST_BODY:
             body, body_start, body_end = number, first, last
+    if session_id == 0:
+        raise WireError(offset, "a payload without a session")
     return Frame(offset, stop - offset, session_id, sequence, body, body_start, body_end, crc32)
 
 
@@ -242,15 +260,17 @@ def frame(packet: bytes) -> bytes:
     return b"\x0a" + varint(len(packet)) + packet
 
 
+_WANTED: Final = "a profile is the rbln_*.pb that a recording leaves"
+
 _SIGNATURES: Final = (
     (
         b"\x1f\x8b",
         "gzip-compressed data; a profile is not compressed as a whole (is it a gzipped trace? then use it as the host trace)",
     ),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
-    (b"SQLite format 3\0", "an SQLite database"),
+    (b"SQLite format 3\0", f"an SQLite database; {_WANTED}"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed data; decompress it first"),
-    (b"\x7fELF", "a program or shared library"),
+    (b"\x7fELF", f"a program or shared library; {_WANTED}"),
 )
 
 
@@ -261,18 +281,18 @@ def looks_like(head: bytes) -> str:
         head: Its first bytes; a few thousand tell enough.
     """
     if not head:
-        return "an empty file"
+        return f"an empty file; {_WANTED}"
     for signature, what in _SIGNATURES:
         if head.startswith(signature):
             return what
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] in (b"{", b"["):
         return "JSON (a trace? give it as the host trace, --host)"
+    if all(byte in b"\t\r\n\x0c\x1b" or byte >= 0x20 for byte in head):
+        return f"text; {_WANTED}"
     if head[0] == 0x0A:
         return _looks_like_protobuf(head)
-    if all(byte in b"\t\r\n\x0c\x1b" or byte >= 0x20 for byte in head):
-        return "text"
-    return "no format that this package knows"
+    return f"no format that this package knows; {_WANTED}"
 
 
 def _looks_like_protobuf(head: bytes) -> str:
@@ -280,7 +300,7 @@ def _looks_like_protobuf(head: bytes) -> str:
     try:
         length, start = _read_varint(head, 1, len(head))
     except WireError:
-        return "no format that this package knows"
+        return f"no format that this package knows; {_WANTED}"
     inner: list[tuple[int, bytes]] = []
     try:
         for number, _, first, last in fields(head, start, min(start + length, len(head))):
@@ -294,4 +314,4 @@ def _looks_like_protobuf(head: bytes) -> str:
         return "an XPlane (.xplane.pb) of another profiler; this package reads traces and device profiles"
     if numbers & {6, 8, 10, 11, 33, 36, 58, 60}:
         return "a Perfetto trace without records of ours (the vendor's .pb is one); this version does not read it"
-    return "protobuf of some other format"
+    return f"protobuf of some other format; {_WANTED}"

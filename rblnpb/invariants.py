@@ -5,18 +5,19 @@ Nothing here raises; who wants strictness turns findings into an error. The code
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.clock import ClockMap
+from rblnpb.clock import HOST_MONOTONIC, ClockMap, ClockSnapshot
 from rblnpb.columns import Table
 from rblnpb.errors import ClockError, Finding, Severity
-from rblnpb.profile import KINDS, Profile
+from rblnpb.profile import BUILT_IN_CLOCKS, KINDS, Profile
 
-__all__ = ["check", "without_dangling"]
+__all__ = ["check", "dangling_references", "without_dangling"]
 
 
 def check(profile: Profile) -> tuple[Finding, ...]:
@@ -36,7 +37,8 @@ def check(profile: Profile) -> tuple[Finding, ...]:
     return (
         *_end(profile),
         *_losses(profile),
-        *_references(profile),
+        *_definitions(profile),
+        *dangling_references(profile),
         *_launches(profile),
         *_clocks(profile),
         *_durations(profile),
@@ -58,6 +60,33 @@ def _losses(profile: Profile) -> Iterable[Finding]:
         reason = loss.reason.name.lower().replace("_", " ")
         message = f"{bound}{loss.count:,} {kind} were dropped while recording ({reason}): counts and times are lower bounds"
         yield Finding(Severity.WARNING, "dropped-records", message, max(loss.count, 1))
+
+
+def _definitions(profile: Profile) -> Iterable[Finding]:
+    """Ids that are defined twice, and definitions that refer to what is not defined."""
+    ids = {
+        "clocks": [1, 2, *(clock.clock_id for clock in profile.clocks)],
+        "devices": [device.device_id for device in profile.devices],
+        "engines": [engine.engine_id for engine in profile.engines],
+        "programs": [program.program_id for program in profile.programs],
+    }
+    for label, values in ids.items():
+        repeated = sum(count - 1 for count in Counter(values).values())
+        if repeated:
+            message = f"{repeated} {label} have an id that is defined before: which of them a record means cannot be told"
+            yield Finding(Severity.ERROR, "repeated-id", message, repeated, label)
+    references = {
+        "clocks.device_id": ([clock.device_id for clock in profile.clocks], ids["devices"]),
+        "devices.clock_id": ([device.clock_id for device in profile.devices], ids["clocks"]),
+        "engines.device_id": ([engine.device_id for engine in profile.engines], ids["devices"]),
+        "clock_snapshots.clock_id": ([snapshot.clock_id for snapshot in profile.clock_snapshots], ids["clocks"]),
+    }
+    for where, (values, known) in references.items():
+        allowed = {0, *known}
+        dangling = sum(value not in allowed for value in values)
+        if dangling:
+            message = f"{dangling} definitions refer by {where} to what the profile does not define"
+            yield Finding(Severity.ERROR, "dangling-definition", message, dangling, where)
 
 
 def _reference_limits(profile: Profile) -> dict[str, Any]:
@@ -86,17 +115,18 @@ def _reference_limits(profile: Profile) -> dict[str, Any]:
 def _is_dangling(values: npt.NDArray[Any], limit: int | npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     if isinstance(limit, int):
         return np.asarray((values < 0) | (values >= limit))
-    top = int(values.max(initial=0))
+    top = max(int(values.max(initial=0)), int(limit.max(initial=0)))
     if top > _LOOKUP_LIMIT:
         return np.asarray(~np.isin(values, limit) & (values != 0))
     # Ids are small in practice: one look-up a record instead of a sort.
-    exists = np.zeros(max(top, int(limit.max(initial=0))) + 1, np.bool_)
+    exists = np.zeros(top + 1, np.bool_)
     exists[limit] = True
     exists[0] = True
     return np.asarray(~exists[values])
 
 
-_LOOKUP_LIMIT = 1 << 20
+_LOOKUP_LIMIT: Final = 1 << 20
+"""Greatest id for which a table of all ids is made: a file can name any id in a few bytes."""
 
 
 def _dangling(profile: Profile) -> Iterable[tuple[Table, str, npt.NDArray[np.bool_]]]:
@@ -115,7 +145,8 @@ def _dangling(profile: Profile) -> Iterable[tuple[Table, str, npt.NDArray[np.boo
                 yield table, name, mask
 
 
-def _references(profile: Profile) -> Iterable[Finding]:
+def dangling_references(profile: Profile) -> Iterator[Finding]:
+    """Findings about columns of records that refer to what the profile does not define."""
     for table, name, mask in _dangling(profile):
         count = int(mask.sum())
         first = int(np.flatnonzero(mask)[0])
@@ -129,7 +160,7 @@ def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
 
     Dependencies lose the record instead: one without both ends is none.
     """
-    findings = tuple(_references(profile))
+    findings = tuple(dangling_references(profile))
     changes: dict[str, Table] = {}
     for table, name, mask in _dangling(profile):
         current = changes.get(table.label, table)
@@ -167,40 +198,45 @@ def _launches(profile: Profile) -> Iterable[Finding]:
 
 
 def _clocks(profile: Profile) -> Iterable[Finding]:
+    readings: dict[int, list[ClockSnapshot]] = {}
+    for snapshot in profile.clock_snapshots:
+        readings.setdefault(snapshot.clock_id, []).append(snapshot)
+    clocks = {clock.clock_id: clock for clock in reversed((*BUILT_IN_CLOCKS, *profile.clocks))}
     used = [
         profile.table(kind).columns()["clock_id"]
         for kind in KINDS
         if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))
     ]
     for clock_id in sorted({int(value) for values in used for value in np.unique(values)}):
-        clock = profile.clock(clock_id)
+        clock = clocks.get(clock_id)
         if clock is None:
             yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
-            continue
-        if clock_id == 1:
-            continue
-        try:
-            clock_map = ClockMap.of(clock, profile.clock_snapshots)
-        except ClockError as error:
-            yield Finding(Severity.ERROR, "unplaced-clock", str(error))
-            continue
-        if len(clock_map.anchor_ns) == 1 and not clock_map.step_count:
-            message = f"clock {clock.name} was read once: its offset is known, its drift is not"
-            yield Finding(Severity.INFO, "one-snapshot", message)
-        if clock_map.step_count:
-            message = f"clock {clock.name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
-            yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
-        if abs(clock_map.drift_ppm) > 100:
-            message = f"clock {clock.name} runs {clock_map.drift_ppm:+.1f} ppm off its nominal rate; times are corrected for it"
-            yield Finding(Severity.INFO, "clock-drift", message)
-        if clock.width_bits < 64 and _wraps(clock_map, clock.width_bits):
-            message = f"clock {clock.name} has {clock.width_bits} bits and wraps within the recording; times are unwrapped"
-            yield Finding(Severity.INFO, "counter-wrap", message)
+        elif clock_id != HOST_MONOTONIC:
+            try:
+                yield from _clock_quality(ClockMap.of(clock, tuple(readings.get(clock_id, ()))))
+            except ClockError as error:
+                yield Finding(Severity.ERROR, "unplaced-clock", str(error))
 
 
-def _wraps(clock_map: ClockMap, width_bits: int) -> bool:
+def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
+    name, width = clock_map.clock.name or clock_map.clock.clock_id, clock_map.clock.width_bits
+    if len(clock_map.anchor_ns) == 1 and not clock_map.step_count:
+        yield Finding(Severity.INFO, "one-snapshot", f"clock {name} was read once: its offset is known, its drift is not")
+    if clock_map.step_count:
+        message = f"clock {name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
+        yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
+    if abs(clock_map.drift_ppm) > 100:
+        message = f"clock {name} runs {clock_map.drift_ppm:+.1f} ppm off its nominal rate; times are corrected for it"
+        yield Finding(Severity.INFO, "clock-drift", message)
     first, last = int(clock_map.anchor_ticks[0]), int(clock_map.anchor_ticks[-1])
-    return first >> width_bits != last >> width_bits
+    if last - first >= 1 << width:
+        message = (
+            f"clock {name} has {width} bits and turns over more than once within the recording: records may be whole turns off"
+        )
+        yield Finding(Severity.ERROR, "ambiguous-wrap", message, (last - first) >> width)
+    elif first >> width != last >> width and width < 64:
+        message = f"clock {name} has {width} bits and wraps within the recording; times are unwrapped"
+        yield Finding(Severity.INFO, "counter-wrap", message)
 
 
 def _durations(profile: Profile) -> Iterable[Finding]:

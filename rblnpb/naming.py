@@ -41,8 +41,10 @@ class NameParts:
 
 
 _GRAMMAR = re.compile(
-    r"(?:i(?P<instance>\d+)_)?(?:(?P<sequence>\d+)_)?(?:W(?P<workload>\d+)_)?(?P<layer>.+)_(?P<command>\d+)", re.S
+    r"(?:i(?P<instance>N)_)?(?:(?P<sequence>N)_)?(?:W(?P<workload>N)_)?(?P<layer>.+)_(?P<command>N)".replace("N", "[0-9]{1,18}"),
+    re.S,
 )
+"""Numbers have at most 18 digits, so that each fits in 64 bits; a longer run of digits is part of the layer."""
 
 
 def parse(name: str) -> NameParts | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -38,11 +37,11 @@ def open_output(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     scratch: Path | None = None
     try:
         with _translated(target):
-            descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            scratch = Path(name)
-            with os.fdopen(descriptor, "wb") as scratch_file:
-                yield scratch_file
-            scratch.chmod(0o666 & ~_umask())
+            # Opened and not made by tempfile, whose files only their owner may read: this one has the rights of any new file.
+            made = target.with_name(f".rblnpb-{os.urandom(6).hex()}")
+            with made.open("xb") as file:
+                scratch = made
+                yield file
             scratch.replace(target)
             scratch = None
     finally:
@@ -58,9 +57,3 @@ def _translated(target: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -10,20 +10,23 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, Final
 
 from rblnpb import codec as wire
-from rblnpb.invariants import check, without_dangling
-from rblnpb.columns import CHUNK_LIMIT, Table, TableBuilder
+from rblnpb.assembly import assemble
+from rblnpb.columns import Table
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, looks_like, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
-from rblnpb.profile import KINDS, Profile
+from rblnpb.profile import Profile
 
 __all__ = ["Chunk", "ProfileFile", "is_profile", "open_profile", "read", "read_all"]
+
+_FIRST_BYTES: Final = re.compile(rb"\x0a(?:[\x80-\xff]{0,4}|[\x80-\xff]{0,4}[\x00-\x7f](?:\xc2?|\xc2\xc5|\xc2\xc5\x03.*))", re.S)
+"""What a profile cut in its first packet begins with: tag, a length, then the tag of the payload, each as far as it goes."""
 
 Input = str | os.PathLike[str] | bytes | BinaryIO
 
@@ -75,7 +78,8 @@ def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT
         NotAProfileError, TruncatedError, VersionError, FormatError, CheckError: As for `read`.
     """
     with open_profile(source) as file:
-        profiles = [_assemble(file, session_id) for session_id in file.session_ids]
+        odd = tuple(_file_findings(file))
+        profiles = [assemble(file.name, file.data, session_id, frames, odd) for session_id, frames in file.sessions.items()]
     if strict:
         for profile in profiles:
             serious = tuple(finding for finding in profile.findings if finding.severity >= Severity.WARNING)
@@ -104,12 +108,19 @@ class ProfileFile:
     """An open profile: its packets are known, its records are decoded when they are asked for.
 
     Use it as a context manager. Views of raw columns must be dropped before it closes, or it stays mapped until they are.
+
+    Attributes:
+        name: Of the input, for errors.
+        data: All of the input.
+        scan: What walking it found.
+        sessions: Packets by session, in file order, sessions in the order in which they begin.
     """
 
     def __init__(self, name: str, data: Buffer, scanned: Scan, mapped: mmap.mmap | None = None) -> None:
         self.name = name
         self.data = data
         self.scan = scanned
+        self.sessions = _by_session(scanned)
         self._mapped = mapped
 
     def __enter__(self) -> ProfileFile:
@@ -131,7 +142,7 @@ class ProfileFile:
     @property
     def session_ids(self) -> tuple[int, ...]:
         """Sessions in the order in which they begin."""
-        return tuple(dict.fromkeys(frame.session_id for frame in self.scan.frames))
+        return tuple(self.sessions)
 
     def chunks(self, kind: type[Table] | None = None) -> Iterator[Chunk]:
         """The chunks in file order, of one kind of record or of all.
@@ -151,6 +162,27 @@ class ProfileFile:
                 raise FormatError(self.name, str(error), offset=frame.offset, place="chunk") from error
             if kind is None or head.kind == kind.kind:
                 yield Chunk(frame, head, records)
+
+
+def _by_session(scanned: Scan) -> Mapping[int, Sequence[Frame]]:
+    sessions: dict[int, list[Frame]] = {}
+    for frame in scanned.frames:
+        sessions.setdefault(frame.session_id, []).append(frame)
+    return sessions
+
+
+def _file_findings(file: ProfileFile) -> Iterator[Finding]:
+    """What is odd about the stream as a whole; every session of it gets it."""
+    end, size = file.scan.end, file.scan.size
+    if end < size:
+        message = f"the last {size - end:,} of {size:,} bytes are no whole packet ({file.scan.reason}): read up to byte {end:,}"
+        yield Finding(Severity.WARNING, "truncated", message, where=f"byte {end}")
+    for offset in file.scan.unreadable:
+        message = f"a packet at byte {offset} is of no session that can be told: it was left out"
+        yield Finding(Severity.ERROR, "unreadable-packet", message, where=f"byte {offset}")
+    if len(file.sessions) > 1:
+        message = f"the file holds {len(file.sessions)} sessions, as several writers or files put together leave it"
+        yield Finding(Severity.INFO, "several-sessions", message, len(file.sessions))
 
 
 def open_profile(source: Input) -> ProfileFile:
@@ -194,202 +226,43 @@ def _buffer(source: Input, name: str) -> tuple[Buffer, mmap.mmap | None]:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             return memoryview(mapped), mapped
     except IsADirectoryError as error:
-        raise FormatError(name, "it is a folder; name the file") from error
+        raise FormatError(name, "it is a folder; name the file in it") from error
+    except FileNotFoundError as error:
+        raise FormatError(name, "there is no such file; a recording leaves rbln_*.pb in RBLN_PROFILER_DIR") from error
     except OSError as error:
         raise FormatError(name, (error.strerror or str(error)).lower()) from error
+    except ValueError as error:
+        # A name with a zero byte in it, for which no system call was made.
+        raise FormatError(name, str(error)) from error
 
 
 def _require_header(name: str, data: Buffer, scanned: Scan) -> None:
-    """Refuse what is no profile, or one of a newer major version."""
-    first = next((frame for frame in scanned.frames if BODY_NAMES.get(frame.body) == "header"), None)
-    if first is None:
-        head = bytes(data[:4096])
-        if is_profile(head):
-            raise TruncatedError(name, "it ends inside its first packet: nothing of it can be read", offset=scanned.end)
-        if scanned.frames:
-            raise FormatError(name, "its first packet is no header: the beginning is missing", offset=0)
-        raise NotAProfileError(
-            name, f"it is {looks_like(head)}" if not head else f"it is no rblnpb profile; it looks like {looks_like(head)}"
-        )
-    try:
-        header = wire.parse("header", data[first.start : first.end])
-    except wire.CodecError as error:
-        raise FormatError(name, str(error), offset=first.offset, place="header") from error
-    if header.magic != MAGIC:
-        raise NotAProfileError(name, f"its header says {header.magic[:20]!r}, not {MAGIC!r}", offset=first.offset)
-    if header.schema_major > SCHEMA_VERSION[0]:
-        found, known = f"{header.schema_major}.{header.schema_minor}", ".".join(map(str, SCHEMA_VERSION))
-        reason = f"schema {found} wrote it and this version reads up to {known}: install a newer rblnpb"
-        raise VersionError(name, reason, offset=first.offset, place="header")
-
-
-@dataclass
-class _Reading:
-    """State of assembling one session."""
-
-    name: str
-    header: Any = None
-    closing: Any = None
-    unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
-    findings: list[Finding] = field(default_factory=list)
-    chunks: dict[int, list[tuple[Frame, int]]] = field(default_factory=dict)
-    odd: Counter[str] = field(default_factory=Counter)
-    snapshots: list[Any] = field(default_factory=list)
-    losses: list[Any] = field(default_factory=list)
-    document: Any = None
-
-    def __post_init__(self) -> None:
-        self.tables = wire.Tables(self.unknowns)
-
-    def note(self, severity: Severity, code: str, message: str, count: int = 1, where: str = "") -> None:
-        self.findings.append(Finding(severity, code, message, count, where))
-
-    def take(self, body: str, message: Any) -> None:
-        """Keep what a small message says."""
-        if body == "header":
-            self.header = self.header or message
-        elif body == "definitions":
-            self.tables.add(message)
-        elif body == "clock_snapshots":
-            self.snapshots += wire.clock_snapshots(message)
-        elif body == "losses":
-            self.losses += wire.losses(message, self.unknowns)
-        elif body == "trace_document":
-            self.document = wire.trace_document(message)
-        else:
-            self.closing = message
-
-    def records(self, file: ProfileFile, table: type[Table]) -> Table:
-        """The records of all readable chunks of a kind, in file order."""
-        frames = self.chunks.get(table.kind, [])
-        builder = TableBuilder(table, sum(count for _, count in frames))
-        for frame, _ in frames:
-            try:
-                head, part = wire.decode_chunk(file.data, frame.start, frame.end)
-            except wire.CodecError as error:
-                self.leave_out(frame, "chunk", error)
-                continue
-            assert part is not None  # its kind was looked at before
-            builder.append(part)
-            for number in head.unknown_columns:
-                self.odd[f"column {number} of {table.label}"] += 1
-        return builder.table()
-
-    def leave_out(self, frame: Frame, body: str, reason: Exception) -> None:
-        """Note a packet that cannot be read."""
-        place = f"byte {frame.offset}"
-        self.note(Severity.ERROR, "unreadable-packet", f"a {body} packet at {place} was left out: {reason}", where=place)
-
-
-def _assemble(file: ProfileFile, session_id: int) -> Profile:
-    reading = _Reading(file.name)
-    frames = [frame for frame in file.scan.frames if frame.session_id == session_id]
-    for frame in _in_sequence(file, frames, reading):
-        body = BODY_NAMES.get(frame.body)
-        place = f"byte {frame.offset}"
-        if body is None:
-            reading.odd[f"packets of body {frame.body}"] += 1
-            continue
-        if not frame.is_intact(file.data):
-            message = f"a {body} packet at {place} does not have its checksum: it was left out"
-            reading.note(Severity.ERROR, "damaged-packet", message, where=place)
+    """Refuse what is no profile, and sessions of a newer major version."""
+    headers = [frame for frame in scanned.frames if BODY_NAMES.get(frame.body) == "header"]
+    if not headers:
+        _refuse_headless(name, data, scanned)
+    for frame in headers:
+        if not frame.is_intact(data):
+            # What a damaged header says of its version is not to be believed.
             continue
         try:
-            if body != "chunk":
-                reading.take(body, wire.parse(body, file.data[frame.start : frame.end]))
-                continue
-            head = wire.chunk_head(file.data, frame.start, frame.end)
+            header = wire.parse("header", data[frame.start : frame.end])
         except wire.CodecError as error:
-            reading.leave_out(frame, body, error)
-            continue
-        if head.kind in KINDS:
-            reading.chunks.setdefault(head.kind, []).append((frame, min(head.count, CHUNK_LIMIT)))
-        else:
-            reading.odd[f"records of kind {head.kind}"] += head.count
-    _note_end(file, reading)
-    return _finish(file, reading, session_id)
+            raise FormatError(name, str(error), offset=frame.offset, place="header") from error
+        if header.magic != MAGIC:
+            raise NotAProfileError(name, f"its header says {header.magic[:20]!r}, not {MAGIC!r}", offset=frame.offset)
+        if header.schema_major > SCHEMA_VERSION[0]:
+            found, known = f"{header.schema_major}.{header.schema_minor}", ".".join(map(str, SCHEMA_VERSION))
+            reason = f"schema {found} wrote it and this version reads up to {known}: install a newer rblnpb"
+            raise VersionError(name, reason, offset=frame.offset, place="header")
 
 
-def _in_sequence(file: ProfileFile, frames: list[Frame], reading: _Reading) -> Iterator[Frame]:
-    """The packets of a session, each once; repeated, missing and contradicting ones are noted."""
-    seen: dict[int, Frame] = {}
-    repeated = contradicting = 0
-    for frame in frames:
-        known = seen.get(frame.sequence)
-        if known is None:
-            seen[frame.sequence] = frame
-            yield frame
-        elif file.data[known.start : known.end] == file.data[frame.start : frame.end]:
-            repeated += 1
-        else:
-            contradicting += 1
-            yield frame
-    if repeated:
-        message = f"{repeated} packets stand twice in the file, as when a buffer is written again: each was read once"
-        reading.note(Severity.WARNING, "repeated-packet", message, repeated)
-    if contradicting:
-        message = f"{contradicting} packets have the ordinal of another one: two writers used one session id"
-        reading.note(Severity.ERROR, "two-writers", message, contradicting)
-    missing = max(seen) + 1 - len(seen)
-    if missing:
-        message = f"{missing} packets are missing between the others: records or definitions are lost"
-        reading.note(Severity.ERROR, "missing-packet", message, missing)
-
-
-def _note_end(file: ProfileFile, reading: _Reading) -> None:
-    lost = file.scan.size - file.scan.end
-    if lost:
-        why, end = file.scan.reason, file.scan.end
-        message = f"the last {lost:,} of {file.scan.size:,} bytes are no whole packet ({why}): read up to byte {end:,}"
-        reading.note(Severity.WARNING, "truncated", message, where=f"byte {file.scan.end}")
-    if len(file.session_ids) > 1:
-        message = f"the file holds {len(file.session_ids)} sessions, as several writers or files put together leave it"
-        reading.note(Severity.INFO, "several-sessions", message, len(file.session_ids))
-
-
-def _finish(file: ProfileFile, reading: _Reading, session_id: int) -> Profile:
-    if reading.header is None:
-        reading.note(Severity.ERROR, "no-header", "the session has no readable header: what it says of itself is unknown")
-        reading.header = wire.parse("header", b"")
-    tables = reading.tables
-    records: dict[str, Any] = {table.label: reading.records(file, table) for table in KINDS.values()}
-    profile = Profile(
-        session=wire.session(session_id, reading.header, reading.closing, reading.unknowns),
-        strings=tuple(tables.strings),
-        clocks=tuple(tables.clocks),
-        devices=tuple(tables.devices),
-        engines=tuple(tables.engines),
-        programs=tuple(tables.programs),
-        commands=tables.commands(),
-        threads=tuple(tables.threads),
-        clock_snapshots=tuple(reading.snapshots),
-        losses=tuple(reading.losses),
-        trace_document=reading.document,
-        is_complete=reading.closing is not None,
-        **records,
-    )
-    _note_totals(profile, reading)
-    _note_unknown(profile, reading)
-    profile, dangling = without_dangling(profile)
-    return profile.replace(findings=(*reading.findings, *dangling, *check(profile)))
-
-
-def _note_totals(profile: Profile, reading: _Reading) -> None:
-    if reading.closing is None:
-        return
-    for total in reading.closing.totals:
-        if total.kind in KINDS and total.written != len(profile.table(total.kind)):
-            label = KINDS[total.kind].label
-            message = f"{len(profile.table(total.kind)):,} {label} were read, the closing packet says {total.written:,}"
-            reading.note(Severity.ERROR, "total-differs", message, abs(total.written - len(profile.table(total.kind))), label)
-
-
-def _note_unknown(profile: Profile, reading: _Reading) -> None:
-    for what, count in sorted(reading.unknowns.counts.items()):
-        reading.note(Severity.WARNING, "unknown-value", f"{what} is not known to this version: read as unknown", count)
-    for what, count in sorted(reading.odd.items()):
-        reading.note(Severity.WARNING, "unknown-field", f"{count:,} {what} are not known to this version: passed over", count)
-    major, minor = profile.session.schema_version
-    if (major, minor) > SCHEMA_VERSION:
-        message = f"a newer schema ({major}.{minor}) wrote it; what only that knows was passed over"
-        reading.note(Severity.INFO, "newer-schema", message)
+def _refuse_headless(name: str, data: Buffer, scanned: Scan) -> None:
+    if scanned.frames:
+        raise FormatError(name, "none of its packets is a header: the beginning is missing", offset=0)
+    head = bytes(data[:4096])
+    if is_profile(head) or (head and scanned.end == 0 and _FIRST_BYTES.fullmatch(head[:9])):
+        reason = f"it ends inside its first packet, after {len(data):,} bytes: nothing of it can be read"
+        raise TruncatedError(name, reason, offset=scanned.end)
+    what = looks_like(head)
+    raise NotAProfileError(name, f"it is {what}" if not head else f"it is no rblnpb profile; it looks like {what}")

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 
 from rblnpb import codec as wire
-from rblnpb.invariants import check
 from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, WorkloadSlices
+from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, TextArray, WorkloadSlices
 from rblnpb.container import payload
-from rblnpb.errors import CheckError
+from rblnpb.errors import CheckError, Finding, Severity
+from rblnpb.invariants import dangling_references
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
@@ -31,13 +31,15 @@ class StreamWriter:
     Not thread-safe. Every call writes whole packets: whatever happens after it returns, what it wrote can be read.
     """
 
-    def __init__(self, file: BinaryIO, session: Session, *, codec: str = "zstd") -> None:
+    def __init__(self, file: BinaryIO, session: Session, *, codec: str = "zstd", strings: Sequence[str] = ("",)) -> None:
         """Write the header.
 
         Args:
             file: Open for writing bytes; stays the caller's.
             session: What the recording says of itself; its end is given to `close`.
             codec: How columns are stored: "zstd", "zlib", "none" (transformed only) or "raw".
+            strings: Rows that the string table begins with, as they are: rows that repeat one keep their place. The first `define`
+                sends them.
 
         Raises:
             ValueError: An unknown codec, or a session id outside 1 to 2**64 - 1.
@@ -46,7 +48,7 @@ class StreamWriter:
             raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
         if not 0 < session.session_id < 1 << 64:
             raise ValueError(f"a session id is a number from 1 to 2**64 - 1, not {session.session_id}")
-        self.strings = StringTable()
+        self.strings = StringTable(strings)
         self._file = file
         self._session_id = session.session_id
         self._codec = codec
@@ -110,7 +112,7 @@ class StreamWriter:
                 not known.
 
         Raises:
-            ValueError: No record, too many, or of several clocks.
+            ValueError: No record, too many, of several clocks, or with a value that its column cannot hold; nothing was written.
         """
         if not 0 < len(table) <= CHUNK_LIMIT:
             raise ValueError(f"a chunk holds 1 to {CHUNK_LIMIT:,} records, not {len(table):,}")
@@ -172,7 +174,7 @@ def write(
         force: Overwrite a file that is there.
 
     Raises:
-        CheckError: A record refers to something that the profile does not define.
+        CheckError: A record refers to something that the profile does not define, or has a value that its column cannot hold.
         OutputError: The file is there already, or cannot be written.
 
     Example:
@@ -190,13 +192,12 @@ def write(
 
 
 def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None:
-    findings = tuple(finding for finding in check(profile) if finding.code == "dangling-reference")
+    findings = tuple(dangling_references(profile))
     if findings:
         raise CheckError("the profile to write", findings)
     session = dataclasses.replace(profile.session, has_display_packets=display)
-    writer = StreamWriter(file, session, codec=codec)
+    writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
     writer.define(
-        strings=profile.strings[1:],
         clocks=profile.clocks,
         devices=profile.devices,
         engines=profile.engines,
@@ -215,17 +216,26 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None
     for kind in KINDS:
         for part in _chunks(profile.table(kind)):
             start_ns, end_ns = bounds(part, maps)
-            writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
+            try:
+                writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
+            except wire.CodecError as error:
+                raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
     writer.losses(profile.losses)
     if profile.is_complete:
         writer.close(ended_real_ns=profile.session.ended_real_ns, ended_monotonic_ns=profile.session.ended_monotonic_ns)
 
 
+_TEXT_TARGET: Final = 1 << 26
+"""A chunk ends before its strings are longer than this together, so that who reads it needs little memory."""
+
+
 def _chunks(table: Table) -> Iterator[Table]:
-    """The records in their order, cut where a chunk is full and where the clock changes."""
-    clock_ids = getattr(table, "clock_id", None)
-    changes = np.flatnonzero(np.diff(clock_ids)) + 1 if clock_ids is not None else np.empty(0, np.int64)
-    edges = [0, *changes.tolist(), len(table)]
+    """The records in their order, cut where a chunk is full, where the clock changes, and where its strings grow long."""
+    steps = [column.ends // _TEXT_TARGET for column in table.columns().values() if isinstance(column, TextArray)]
+    if "clock_id" in table.columns():
+        steps.append(table.columns()["clock_id"])
+    changes = [np.flatnonzero(np.diff(step)) + 1 for step in steps]
+    edges = [0, *np.unique(np.concatenate([*changes, np.empty(0, np.int64)])).tolist(), len(table)]
     for first, last in itertools.pairwise(edges):
         for start in range(first, last, CHUNK_LIMIT):
             yield table.take(slice(start, min(start + CHUNK_LIMIT, last)))
@@ -238,20 +248,34 @@ def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int 
         table: Records of one clock, at least one.
         maps: Clock maps by clock id.
     """
+    start: Any
+    duration: Any = np.int64(0)
+    clock_map: ClockMap | None = None
     if isinstance(table, Launches):
-        return int(table.start_ns.min()), int(table.start_ns.max())
-    if isinstance(table, (HostSlices, Overheads)):
-        return int(table.start_ns.min()), int((table.start_ns + np.maximum(table.duration_ns, 0)).max())
-    if not isinstance(table, (DeviceSlices, WorkloadSlices, Counters)):
+        start = table.start_ns
+    elif isinstance(table, (HostSlices, Overheads)):
+        start, duration = table.start_ns, np.maximum(table.duration_ns, 0)
+    elif isinstance(table, (DeviceSlices, WorkloadSlices, Counters)):
+        start = table.time_ticks if isinstance(table, Counters) else table.start_ticks
+        duration = duration if isinstance(table, Counters) else table.duration_ticks
+        if int(table.clock_id[0]) != HOST_MONOTONIC:
+            clock_map = maps.get(int(table.clock_id[0]))
+            if clock_map is None:
+                return None, None
+            start = clock_map.unwrap(start)
+    else:
         return None, None
-    start, duration = (table.time_ticks, np.uint64(0)) if isinstance(table, Counters) else (table.start_ticks, table.duration_ticks)
-    if int(table.clock_id[0]) == HOST_MONOTONIC:
-        return int(start.min()), int((start + duration).max())
-    clock_map = maps.get(int(table.clock_id[0]))
+    low, high, longest = int(start.min()), int(start.max()), int(duration.max())
+    if low < -_PLACEABLE or max(high, longest) > _PLACEABLE:
+        # Such times are damage; without bounds the chunk belongs to every window.
+        return None, None
+    last = int((start.astype(np.int64) + duration.astype(np.int64)).max())
     if clock_map is None:
-        return None, None
+        return low, last
     # The map ascends, so it need take the two extremes alone.
-    unwrapped = clock_map.unwrap(start)
-    extremes = np.array([unwrapped.min(), (unwrapped + duration.astype(np.int64)).max()], np.int64)
-    start_ns, end_ns = clock_map.unwrapped_to_ns(extremes).tolist()
-    return start_ns, end_ns
+    start_ns, end_ns = clock_map.unwrapped_to_ns(np.array([low, last], np.int64)).tolist()
+    return (start_ns, end_ns) if start_ns <= end_ns else (None, None)
+
+
+_PLACEABLE: Final = 1 << 62
+"""Two numbers below this can be added in 64 bits."""

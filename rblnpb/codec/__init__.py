@@ -1,6 +1,6 @@
 """Messages to columns and values, and back: the only room that has seen the generated code."""
 
-from rblnpb.codec.chunks import CODECS, ChunkHead, CodecError, chunk_head, decode_chunk, encode_chunk
+from rblnpb.codec.chunks import ChunkHead, chunk_head, decode_chunk, encode_chunk
 from rblnpb.codec.definitions import Tables, encode_definitions
 from rblnpb.codec.messages import (
     ChunkSummary,
@@ -17,9 +17,11 @@ from rblnpb.codec.messages import (
     session,
     trace_document,
 )
+from rblnpb.codec.packing import CODECS, TEXT_LIMIT, CodecError
 
 __all__ = [
     "CODECS",
+    "TEXT_LIMIT",
     "ChunkHead",
     "ChunkSummary",
     "CodecError",

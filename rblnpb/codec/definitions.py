@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
 from rblnpb.clock import Clock, ClockKind
-from rblnpb.codec.chunks import CodecError
 from rblnpb.codec.messages import Message, Unknowns
+from rblnpb.codec.packing import CodecError
 from rblnpb.columns import ABSENT
 from rblnpb.profile import Commands, Device, Engine, EngineKind, Program
 from rblnpb.v1 import session_pb2
@@ -98,11 +99,18 @@ def _add_program(message: Message, program: Program, commands: Commands, strinde
             added.chiplet = int(commands.chiplet[command])
 
 
+HOLE_LIMIT: Final = 1 << 20
+"""Most rows of a table that may be missing between those that are there."""
+
+_INT64_TOP: Final = (1 << 63) - 1
+
+
 @dataclass
 class Tables:
     """The tables of a session while its file is read; rows arrive packet by packet.
 
-    A lost packet leaves a hole: strings of missing rows are "", commands of missing rows are of no program.
+    A lost packet leaves a hole: strings of missing rows are "", commands of missing rows are of no program. A hole is at most
+    HOLE_LIMIT rows long in all, so that a few bytes cannot ask for much memory. A row that is sent twice keeps its last value.
     """
 
     unknowns: Unknowns
@@ -112,22 +120,22 @@ class Tables:
     engines: list[Engine] = field(default_factory=list)
     programs: list[Program] = field(default_factory=list)
     threads: list[tuple[int, str]] = field(default_factory=list)
+    _string_count: int = 1
     _commands: dict[int, tuple[int, Message]] = field(default_factory=dict)
     _first_rows: dict[int, int] = field(default_factory=dict)
 
     def add(self, message: Message) -> None:
-        """Take the rows of a parsed Definitions.
+        """Take the rows of a parsed Definitions, all or none.
 
         Raises:
-            CodecError: It asks for an absurd row.
+            CodecError: A row is impossible.
         """
+        self._refuse_impossible(message)
         if message.strings:
             self._place_strings(message.first_strindex, message.strings)
         for row in message.clocks:
             kind = self.unknowns.member(ClockKind, row.kind)
             width = row.width_bits or 64
-            if not 1 <= width <= 64:
-                raise CodecError(f"clock {row.clock_id} is {width} bits wide; 1 to 64 are possible")
             self.clocks.append(Clock(row.clock_id, self._text(row.name_strindex), row.nominal_hz, width, row.device_id, kind))
         for row in message.devices:
             name = self._text(row.name_strindex)
@@ -141,19 +149,40 @@ class Tables:
             self._place_program(row)
         self.threads.extend((row.thread_id, self._text(row.name_strindex)) for row in message.threads)
 
-    def _text(self, strindex: int) -> str:
-        return self.strings[strindex] if strindex < len(self.strings) else ""
+    def _refuse_impossible(self, message: Message) -> None:
+        if message.strings and not 1 <= message.first_strindex <= self._string_count + HOLE_LIMIT:
+            raise CodecError(f"its strings begin at row {message.first_strindex:,} of a table of {len(self.strings):,}")
+        for row in message.clocks:
+            if row.width_bits > 64:
+                raise CodecError(f"clock {row.clock_id} is {row.width_bits} bits wide; 1 to 64 are possible")
+        known = len(self._commands) + 1
+        for program in message.programs:
+            first, count = program.first_command_index, len(program.commands)
+            known += count
+            if count and not 1 <= first <= known + HOLE_LIMIT:
+                raise CodecError(f"program {program.program_id}: its commands begin at row {first:,}")
+            for ordinal, command in enumerate(program.commands):
+                if any(before >= count for before in command.predecessors):
+                    raise CodecError(f"program {program.program_id}: a predecessor of command {ordinal} is none of its commands")
+                if command.size_bytes > _INT64_TOP:
+                    raise CodecError(f"program {program.program_id}: command {ordinal} moves {command.size_bytes:,} bytes")
 
-    def _place_strings(self, first: int, texts: Iterable[str]) -> None:
-        if first < 1 or first > len(self.strings) + (1 << 20):
-            raise CodecError(f"its strings begin at row {first:,} of a table of {len(self.strings):,}")
+    def _text(self, strindex: int) -> str:
+        return self.strings[self._strindex(strindex)]
+
+    def _strindex(self, strindex: int) -> int:
+        if strindex < len(self.strings):
+            return strindex
+        self.unknowns.dangling_texts += 1
+        return 0
+
+    def _place_strings(self, first: int, texts: Sequence[str]) -> None:
         self.strings.extend([""] * (first - len(self.strings)))
-        self.strings[first : first + len(list(texts))] = texts
+        self.strings[first : first + len(texts)] = texts
+        self._string_count += len(texts)
 
     def _place_program(self, row: Message) -> None:
         first = row.first_command_index
-        if row.commands and (first < 1 or first > len(self._commands) + (1 << 20)):
-            raise CodecError(f"program {row.program_id}: its commands begin at row {first:,}")
         self.programs.append(
             Program(
                 program_id=row.program_id,
@@ -165,8 +194,6 @@ class Tables:
             )
         )
         for ordinal, command in enumerate(row.commands):
-            if any(before >= len(row.commands) for before in command.predecessors):
-                raise CodecError(f"program {row.program_id}: a predecessor of command {ordinal} is none of its commands")
             self._commands[first + ordinal] = (row.program_id, command)
             self._first_rows[first + ordinal] = first
 
@@ -181,9 +208,9 @@ class Tables:
         for at in sorted(self._commands):
             program_id, command = self._commands[at]
             table["program_id"][at] = program_id
-            table["layer_strindex"][at] = command.layer_strindex if command.layer_strindex < len(self.strings) else 0
+            table["layer_strindex"][at] = self._strindex(command.layer_strindex)
             table["command_index"][at] = command.command_index
-            table["engine_kind"][at] = command.engine_kind
+            table["engine_kind"][at] = self.unknowns.number(EngineKind, command.engine_kind)
             size_bytes[at] = command.size_bytes if command.HasField("size_bytes") else ABSENT
             chiplet[at] = command.chiplet if command.HasField("chiplet") else ABSENT
             predecessor_counts[at] = len(command.predecessors)

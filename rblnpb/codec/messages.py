@@ -8,9 +8,10 @@ from enum import IntEnum
 from typing import Any, TypeVar
 
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rblnpb.clock import ClockSnapshot
-from rblnpb.codec.chunks import CodecError
+from rblnpb.codec.packing import CodecError
 from rblnpb.container import MAGIC, SCHEMA_VERSION, Buffer
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Loss, LossReason, Session, TraceDocument
@@ -51,10 +52,18 @@ Enum = TypeVar("Enum", bound=IntEnum)
 
 
 class Unknowns:
-    """Counts values of enums that this version does not know: they are read as unknown, and named."""
+    """Counts what a session's messages hold that this version does not know, or refer to in vain.
+
+    Attributes:
+        counts: Values of enums that this version does not know, by enum and value.
+        fields: Fields that this version does not know, by message.
+        dangling_texts: Names that refer to a row of strings which is not there; they are read as empty.
+    """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.fields: Counter[str] = Counter()
+        self.dangling_texts = 0
 
     def member(self, enum: type[Enum], value: int) -> Enum:
         """The member of this value, or the one of value 0 when there is none."""
@@ -63,6 +72,23 @@ class Unknowns:
         except ValueError:
             self.counts[f"{enum.__name__} {value}"] += 1
             return enum(0)
+
+    def number(self, enum: type[IntEnum], value: int) -> int:
+        """The value itself where a table keeps numbers; 0 for a negative one, which no table holds."""
+        if value not in enum._value2member_map_:
+            self.counts[f"{enum.__name__} {value}"] += 1
+        return max(value, 0)
+
+    def look_into(self, message: Message) -> None:
+        """Count the fields that this version does not know, in a message and in those it embeds."""
+        unknown = len(UnknownFieldSet(message))
+        if unknown:
+            self.fields[message.DESCRIPTOR.name] += unknown
+        for field, value in message.ListFields():
+            if field.message_type is not None:
+                # Asked of the container: the descriptor is asked in two ways between protobuf 6.30 and 7.
+                for embedded in value if hasattr(value, "add") else (value,):
+                    self.look_into(embedded)
 
 
 def parse(body: str, content: Buffer) -> Message:
