@@ -2,7 +2,8 @@
 
 Every sum exists twice. Exact nanoseconds are for everything that is computed further. Float microseconds replay what
 torch does (relative to the start of the trace, added in the order of events), because its table shows the result of
-exactly these roundings; only the text table reads them.
+exactly these roundings; only the text table reads them. (From Python 3.12 on, `sum` corrects its roundings, so there torch
+itself may print another last digit where the exact value lies right between two.)
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ def _has_flops(host: HostTrace) -> bool:
 def _table(host: HostTrace, found: EventCosts, first: Int64, numbers: Columns, called: str | None) -> KeyAverages:
     events = found.events
     rows = found.rows[first]
-    return KeyAverages(
+    table = KeyAverages(
         name=tuple(events.names[row] for row in events.name[rows].tolist()),
         kind=tuple(KINDS[row] for row in events.kind[rows].tolist()),
         **numbers,
@@ -115,3 +116,7 @@ def _table(host: HostTrace, found: EventCosts, first: Int64, numbers: Columns, c
         with_flops=_has_flops(host),
         findings=events.findings,
     )
+    for column in vars(table).values():
+        if isinstance(column, np.ndarray):
+            column.setflags(write=False)
+    return table

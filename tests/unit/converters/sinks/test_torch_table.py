@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
+from rblnpb.converters.results import KeyAverages
 from rblnpb.converters.sinks.torch_table import SORT_KEYS, render, sort_order
 from rblnpb.errors import UsageError
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
-
-@dataclass(frozen=True)
-class Rows:
-    """Two rows, `aten::mm` and `aten::t`, with what a test says otherwise; not what another part of the suite makes."""
-
-    name: tuple[str, ...] = ("aten::mm", "aten::t")
-    count: Ints = field(default_factory=lambda: np.array([2, 1]))
-    self_cpu_time_total_us: Floats = field(default_factory=lambda: np.array([1500.0, 500.0]))
-    cpu_time_total_us: Floats = field(default_factory=lambda: np.array([2000.0, 500.0]))
-    self_device_time_total_us: Floats = field(default_factory=lambda: np.zeros(2))
-    device_time_total_us: Floats = field(default_factory=lambda: np.zeros(2))
-    cpu_memory_bytes: Ints = field(default_factory=lambda: np.array([2048, -8]))
-    self_cpu_memory_bytes: Ints = field(default_factory=lambda: np.array([2056, -8]))
-    device_memory_bytes: Ints = field(default_factory=lambda: np.zeros(2, np.int64))
-    self_device_memory_bytes: Ints = field(default_factory=lambda: np.zeros(2, np.int64))
-    flops: Ints = field(default_factory=lambda: np.zeros(2, np.int64))
-    input_shapes: tuple[str, ...] = ("", "")
-    is_device: Bools = field(default_factory=lambda: np.zeros(2, np.bool_))
-    is_annotation: Bools = field(default_factory=lambda: np.zeros(2, np.bool_))
-    is_async: Bools = field(default_factory=lambda: np.zeros(2, np.bool_))
-    is_top_level: Bools = field(default_factory=lambda: np.array([True, False]))
-    device_name: str = "RBLN"
-    profile_memory: bool = False
-    with_flops: bool = False
+def rows_with(**changes: Any) -> KeyAverages:
+    """Two rows, `aten::mm` and `aten::t`, with what a test says otherwise; the exact times are not for the text."""
+    names = changes.get("name", ("aten::mm", "aten::t"))
+    zeros, no = np.zeros(len(names), np.int64), np.zeros(len(names), np.bool_)
+    columns: dict[str, Any] = {column.name: zeros for column in fields(KeyAverages)}
+    columns |= {column: zeros.astype(np.float64) for column in columns if column.endswith("_us")}
+    columns |= {column: no for column in columns if column.startswith("is_")}
+    columns |= {"name": names, "kind": ("op",) * len(names), "input_shapes": ("",) * len(names), "findings": ()}
+    columns |= {"device_name": "RBLN", "profile_memory": False, "with_flops": False}
+    if len(names) == 2:
+        columns |= {
+            "count": np.array([2, 1]),
+            "self_cpu_time_total_us": np.array([1500.0, 500.0]),
+            "cpu_time_total_us": np.array([2000.0, 500.0]),
+            "cpu_memory_bytes": np.array([2048, -8]),
+            "self_cpu_memory_bytes": np.array([2056, -8]),
+            "is_top_level": np.array([True, False]),
+        }
+    return KeyAverages(**{**columns, **changes})
 
 
 def lines(text: str) -> list[str]:
@@ -48,11 +41,11 @@ def lines(text: str) -> list[str]:
     return [line.removesuffix("  ") for line in found]
 
 
-def titles(rows: Rows) -> list[str]:
+def titles(rows: KeyAverages) -> list[str]:
     return [title.strip() for title in lines(render(rows))[1].split("  ") if title.strip()]
 
 
-def column(rows: Rows, title: str) -> list[str]:
+def column(rows: KeyAverages, title: str) -> list[str]:
     """The cells under a title; columns end where the title ends."""
     table = lines(render(rows))
     stop = table[1].index(title) + len(title)
@@ -62,7 +55,7 @@ def column(rows: Rows, title: str) -> list[str]:
 def test_a_table_of_cpu_times() -> None:
     rule = "------------  " * 7
 
-    assert render(Rows()) == (
+    assert render(rows_with()) == (
         f"{rule}\n"
         "        Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls  \n"
         f"{rule}\n"
@@ -74,18 +67,18 @@ def test_a_table_of_cpu_times() -> None:
 
 
 def test_no_rows_no_table() -> None:
-    assert render(Rows(name=(), count=np.empty(0, np.int64))) == ""
+    assert render(rows_with(name=())) == ""
 
 
 def test_a_header_and_a_note_stand_above_under_rulers_of_the_tables_width() -> None:
-    table = lines(render(Rows(), header="HDR", top_level_events_only=True))
+    table = lines(render(rows_with(), header="HDR", top_level_events_only=True))
 
     assert table[:4] == ["=" * 96, "HDR", "=" * 96, "This report only display top-level ops statistics"]
     assert len(table[4]) == 96
 
 
 def test_called_rows_are_left_out_of_a_top_level_report_but_not_of_its_sums() -> None:
-    table = lines(render(Rows(is_top_level=np.array([False, True])), top_level_events_only=True, row_limit=1))
+    table = lines(render(rows_with(is_top_level=np.array([False, True])), top_level_events_only=True, row_limit=1))
 
     assert [line.split()[0] for line in table[5:6]] == ["aten::t"]
     assert table[7] == "Self CPU time total: 2.000ms"
@@ -95,11 +88,11 @@ def test_called_rows_are_left_out_of_a_top_level_report_but_not_of_its_sums() ->
     ("limit", "expected"), [(-1, ["aten::mm", "aten::t"]), (0, []), (1, ["aten::mm"]), (9, ["aten::mm", "aten::t"])]
 )
 def test_the_limit_counts_printed_rows(limit: int, expected: list[str]) -> None:
-    assert [line.split()[0] for line in lines(render(Rows(), row_limit=limit))[3:-2]] == expected
+    assert [line.split()[0] for line in lines(render(rows_with(), row_limit=limit))[3:-2]] == expected
 
 
 def test_long_names_are_cut_three_before_the_limit() -> None:
-    rows = Rows(name=("a" * 17, "b" * 16))
+    rows = rows_with(name=("a" * 17, "b" * 16))
 
     table = lines(render(rows, max_name_column_width=20))
 
@@ -108,7 +101,7 @@ def test_long_names_are_cut_three_before_the_limit() -> None:
 
 
 def test_without_a_limit_no_name_is_cut() -> None:
-    table = lines(render(Rows(name=("a" * 90, "b")), max_name_column_width=None))
+    table = lines(render(rows_with(name=("a" * 90, "b")), max_name_column_width=None))
 
     assert table[3].split()[0] == "a" * 90
     assert table[0].split()[0] == "-" * 94
@@ -116,26 +109,26 @@ def test_without_a_limit_no_name_is_cut() -> None:
 
 @pytest.mark.parametrize(("unit", "expected"), [("s", "0.002s"), ("ms", "1.500ms"), ("us", "1500.000us")])
 def test_one_unit_for_all_times(unit: str, expected: str) -> None:
-    assert lines(render(Rows(), time_unit=unit))[3].split()[2] == expected
+    assert lines(render(rows_with(), time_unit=unit))[3].split()[2] == expected
 
 
 def test_an_unknown_unit_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(UsageError, match="unknown time unit 'ns': the units are s, ms, us"):
-        render(Rows(), time_unit="ns")
+        render(rows_with(), time_unit="ns")
 
 
 def test_of_no_time_at_all_there_is_no_share() -> None:
-    rows = Rows(self_cpu_time_total_us=np.zeros(2), cpu_time_total_us=np.zeros(2))
+    rows = rows_with(self_cpu_time_total_us=np.zeros(2), cpu_time_total_us=np.zeros(2))
 
     assert column(rows, "Self CPU %") == ["NaN", "NaN"]
 
 
 def test_an_asynchronous_row_has_a_bare_zero_for_its_total_share() -> None:
-    assert column(Rows(is_async=np.array([True, False])), "CPU total %") == ["0", "25.00%"]
+    assert column(rows_with(is_async=np.array([True, False])), "CPU total %") == ["0", "25.00%"]
 
 
 def test_device_columns_come_with_device_time_and_count_work_once() -> None:
-    rows = Rows(
+    rows = rows_with(
         self_device_time_total_us=np.array([30.0, 30.0]),
         device_time_total_us=np.array([30.0, 30.0]),
         is_device=np.array([False, True]),
@@ -148,7 +141,7 @@ def test_device_columns_come_with_device_time_and_count_work_once() -> None:
 
 
 def test_annotations_on_the_device_are_shown_but_not_summed() -> None:
-    rows = Rows(
+    rows = rows_with(
         self_device_time_total_us=np.array([30.0, 70.0]),
         is_device=np.array([True, True]),
         is_annotation=np.array([False, True]),
@@ -158,8 +151,8 @@ def test_annotations_on_the_device_are_shown_but_not_summed() -> None:
 
 
 def test_memory_columns_come_with_the_option_and_those_of_the_device_with_its_use() -> None:
-    host = Rows(profile_memory=True)
-    both = Rows(profile_memory=True, self_device_memory_bytes=np.array([0, 1]), device_memory_bytes=np.array([1, 1]))
+    host = rows_with(profile_memory=True)
+    both = rows_with(profile_memory=True, self_device_memory_bytes=np.array([0, 1]), device_memory_bytes=np.array([1, 1]))
 
     assert titles(host)[6:8] == ["CPU Mem", "Self CPU Mem"]
     assert column(host, "CPU Mem") == ["2.00 KB", "-8 B"]
@@ -167,7 +160,7 @@ def test_memory_columns_come_with_the_option_and_those_of_the_device_with_its_us
 
 
 def test_shapes_have_a_column_as_wide_as_they_need_or_the_limit() -> None:
-    rows = Rows(input_shapes=("[[2, 3], [3, 4]]", "[]"))
+    rows = rows_with(input_shapes=("[[2, 3], [3, 4]]", "[]"))
 
     assert lines(render(rows))[0].split()[-1] == "-" * 20
     assert lines(render(rows))[3].endswith("      [[2, 3], [3, 4]]")
@@ -175,38 +168,38 @@ def test_shapes_have_a_column_as_wide_as_they_need_or_the_limit() -> None:
 
 
 def test_shapes_that_are_all_empty_have_no_column() -> None:
-    assert "Input Shapes" not in titles(Rows(input_shapes=("[]", "[]")))
+    assert "Input Shapes" not in titles(rows_with(input_shapes=("[]", "[]")))
 
 
 def test_operations_share_the_unit_of_the_smallest() -> None:
-    rows = Rows(with_flops=True, flops=np.array([36_700_160, 0]))
+    rows = rows_with(with_flops=True, flops=np.array([36_700_160, 0]))
 
     assert column(rows, "Total MFLOPs") == ["36.700", "--"]
-    assert "FLOPs" not in render(Rows(with_flops=True))
+    assert "FLOPs" not in render(rows_with(with_flops=True))
 
 
 def test_the_largest_comes_first_and_ties_keep_their_order() -> None:
-    rows = Rows(name=("a", "b"), count=np.array([3, 3]))
+    rows = rows_with(name=("a", "b"), count=np.array([3, 3]))
 
     assert sort_order(rows, "count").tolist() == [0, 1]
-    assert sort_order(Rows(), "self_cpu_time_total").tolist() == [0, 1]
-    assert sort_order(Rows(count=np.array([1, 9])), "cpu_time").tolist() == [0, 1]
-    assert sort_order(Rows(), None).tolist() == [0, 1]
+    assert sort_order(rows_with(), "self_cpu_time_total").tolist() == [0, 1]
+    assert sort_order(rows_with(count=np.array([1, 9])), "cpu_time").tolist() == [0, 1]
+    assert sort_order(rows_with(), None).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("key", ["device_time_total", "cuda_time_total", "xpu_time_total", "privateuse1_time_total"])
 def test_every_word_for_the_device_sorts_by_the_device(key: str) -> None:
-    assert sort_order(Rows(device_time_total_us=np.array([1.0, 2.0])), key).tolist() == [1, 0]
+    assert sort_order(rows_with(device_time_total_us=np.array([1.0, 2.0])), key).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("key", SORT_KEYS)
 def test_every_key_sorts(key: str) -> None:
-    assert sorted(sort_order(Rows(), key).tolist()) == [0, 1]
+    assert sorted(sort_order(rows_with(), key).tolist()) == [0, 1]
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_and_all() -> None:
     with pytest.raises(UsageError) as caught:
-        render(Rows(), sort_by="self_cpu_time")
+        render(rows_with(), sort_by="self_cpu_time")
 
     assert str(caught.value) == (
         "cannot sort by 'self_cpu_time': did you mean self_cpu_time_total? the keys are cpu_time, cpu_time_total, "
@@ -218,19 +211,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_and_all() -> None:
 def test_shares_are_of_the_sum_in_the_order_of_the_table() -> None:
     # Nothing is left of 1 beside 1e16; after sorting by count, the two ones come first and make 2.
     times = np.array([1.0, 1e16, 1.0])
-    rows = Rows(
-        name=("a", "b", "c"),
-        count=np.array([2, 1, 3]),
-        self_cpu_time_total_us=times,
-        cpu_time_total_us=times,
-        self_device_time_total_us=np.zeros(3),
-        device_time_total_us=np.zeros(3),
-        input_shapes=("", "", ""),
-        is_device=np.zeros(3, np.bool_),
-        is_annotation=np.zeros(3, np.bool_),
-        is_async=np.zeros(3, np.bool_),
-        is_top_level=np.zeros(3, np.bool_),
-    )
+    rows = rows_with(name=("a", "b", "c"), count=np.array([2, 1, 3]), self_cpu_time_total_us=times, cpu_time_total_us=times)
 
     assert lines(render(rows, time_unit="us"))[-1] == "Self CPU time total: 10000000000000000.000us"
     assert lines(render(rows, time_unit="us", sort_by="count"))[-1] == "Self CPU time total: 10000000000000002.000us"
