@@ -75,8 +75,11 @@ class Recorder:
                 one kind fills a chunk or the capacity.
 
         Raises:
+            ValueError: The capacity is below 1, or as `StreamWriter` says.
             OutputError: The file cannot be written.
         """
+        if capacity < 1:
+            raise ValueError(f"a recorder keeps at least one record, not {capacity}")
         self._process_id = os.getpid()
         self._clock = clock
         self._real_clock = real_clock

@@ -61,8 +61,8 @@ def compile_recipes(recipes: Sequence[Recipe], engines: Sequence[Engine], intern
         Program(at + 1, recipe.name, recipe.op, recipe.compile_id, int(firsts[at]), len(recipe.steps))
         for at, recipe in enumerate(recipes)
     )
-    for program in programs:
-        for text in (program.name, program.op, program.compile_id):
+    for recipe in recipes:
+        for text in (recipe.name, recipe.op, recipe.compile_id, *(step.layer for step in recipe.steps)):
             intern(text)
     return Compiled(
         recipes=tuple(recipes),

@@ -61,6 +61,8 @@ class Scene:
         clock = DeviceClock.of(_DEVICE_ID, "rbln:0", kind.clock_hz, started_ns, draws)
         device = Device(_DEVICE_ID, "rbln:0", 0, kind.chiplet_count, clock.clock.clock_id)
         engines = kind.engines(_DEVICE_ID)
+        for name in (device.name, *(engine.name for engine in engines)):
+            intern(name)
         return cls(device, engines, clock, compile_recipes(recipes, engines, intern), draws)
 
     @property

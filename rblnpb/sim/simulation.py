@@ -132,6 +132,7 @@ def _record(
     session: Session, plan: LaunchPlan, recipes: Sequence[Recipe], instances: int, draws: Draws, *, is_planned: bool
 ) -> Profile:
     strings = StringTable()
+    strings.intern_all(name for _, name in plan.threads)
     scene = Scene.of(session.npu, session.started_monotonic_ns, recipes, strings.intern, draws)
     batches = [scene.lay_out(program, np.flatnonzero(plan.op_row == program)) for program in range(len(recipes))]
     load = _load(scene.compiled, batches, plan, 1 if is_planned else instances)
