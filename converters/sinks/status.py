@@ -51,6 +51,7 @@ def _table(*columns: str, numbers: int) -> object:
 def _print_records(console: object, status: ProfileStatus) -> None:
     if not status.records:
         return
+    _print(console, "")
     table = _table("Records", "read", "dropped", numbers=2)
     for record in status.records:
         bound = "at least " if record.is_lower_bound and record.dropped else ""
@@ -63,6 +64,7 @@ def _print_engines(console: object, status: ProfileStatus) -> None:
         return
     origin = min(engine.first_ns for engine in status.engines)
     several = len({engine.device for engine in status.engines}) > 1
+    _print(console, "")
     table = _table("Engine", "work", "slices", "first", "last", "busy", "sum", numbers=5)
     for engine in status.engines:
         name = f"{engine.device} {engine.name}" if several else engine.name
@@ -78,6 +80,7 @@ def _print_engines(console: object, status: ProfileStatus) -> None:
 def _print_clocks(console: object, status: ProfileStatus) -> None:
     if not status.clocks:
         return
+    _print(console, "")
     table = _table("Clock", "snapshots", "residual", "uncertainty", "drift (ppm)", "steps", "extrapolated", numbers=6)
     for clock in status.clocks:
         _row(
