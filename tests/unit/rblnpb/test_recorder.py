@@ -45,6 +45,12 @@ class Disk(io.BytesIO):
     def __init__(self, size_bytes: int) -> None:
         super().__init__()
         self.size_bytes = size_bytes
+        self.is_pipe = False
+
+    def truncate(self, size: int | None = None, /) -> int:
+        if self.is_pipe:
+            raise io.UnsupportedOperation("truncate")
+        return super().truncate(size)
 
     def write(self, data: Any) -> int:
         room = self.size_bytes - self.tell()
@@ -352,6 +358,22 @@ def test_records_whose_definitions_could_not_be_written_are_lost() -> None:
     ]
     profile = rblnpb.read(file.getvalue())
     assert (len(profile.launches), profile.dropped(Launches.kind), profile.is_complete) == (0, 1, True)
+
+
+def test_after_a_packet_that_cannot_be_taken_back_nothing_more_is_written() -> None:
+    file = Disk(400)
+    recorder = _recorder(file)
+    recorder.add(Launches, launch_id=1)
+    recorder.flush()
+    file.is_pipe = True
+    recorder.record(Launches.of(launch_id=np.random.default_rng(0).integers(0, 1 << 60, 500)))
+    recorder.flush()
+    file.size_bytes = 10_000
+    recorder.close()
+    profile = rblnpb.read(file.getvalue())
+    assert profile.launches.launch_id.tolist() == [1]
+    assert [(loss.reason, loss.count) for loss in recorder.losses] == [(LossReason.WRITE_FAILED, 500)]
+    assert [finding.code for finding in profile.findings] == ["truncated", "not-ended"]
 
 
 def test_a_file_that_was_closed_early_disturbs_nobody() -> None:

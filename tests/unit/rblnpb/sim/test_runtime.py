@@ -166,9 +166,8 @@ def test_a_process_that_was_forked_off_neither_records_nor_reports(tmp_path: Pat
     script = """
         import os, sys, time
         from rblnpb.sim import Runtime
-        runtime = Runtime(
-            environ={"RBLN_PROFILER": "1"}, clock=time.monotonic_ns, real_clock=time.time_ns, stream=sys.stdout, directory=sys.argv[1]
-        )
+        settings = {"RBLN_PROFILER": "1", "RBLN_PROFILER_DIR": sys.argv[1]}
+        runtime = Runtime(environ=settings, clock=time.monotonic_ns, real_clock=time.time_ns, stream=sys.stdout)
         runtime.launch("mm", thread_id=1)
         if os.fork() == 0:
             runtime.launch("mm", thread_id=2)
@@ -184,6 +183,17 @@ def test_a_process_that_was_forked_off_neither_records_nor_reports(tmp_path: Pat
     (path,) = tmp_path.iterdir()
     profile = rblnpb.read(path)
     assert (done.stdout.count("Generation Status Report"), profile.launches.thread_id.tolist(), profile.findings) == (1, [1], ())
+
+
+def test_the_clocks_are_read_at_both_ends_and_every_second(tmp_path: Path) -> None:
+    clock = Clock()
+    settings = {"RBLN_PROFILER": "1"}
+    with Runtime(environ=settings, clock=clock, real_clock=clock, stream=io.StringIO(), directory=tmp_path) as runtime:
+        for _ in range(4):
+            clock.now_ns += 600_000_000
+            runtime.launch("mm", thread_id=5)
+    assert runtime.path
+    assert len(rblnpb.read(runtime.path).clock_snapshots) == 2 * (1 + 2 + 1)
 
 
 def test_a_file_is_named_by_its_start_to_the_millisecond() -> None:
