@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _fail(str(error), next((code for kind, code in _CODES.items() if isinstance(error, kind)), UNREADABLE))
     except MemoryError:
         code = _fail("not enough memory for this input", UNREADABLE)
-    except Exception as error:  # noqa: BLE001  # a traceback helps nobody at a terminal; the variable brings it back
+    except Exception as error:  # a traceback helps nobody at a terminal; the variable brings it back
         if os.environ.get("RBLNPB_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {error}".splitlines()[0]

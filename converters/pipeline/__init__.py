@@ -5,8 +5,8 @@ Every step that the command line offers is a function here; nothing here knows a
 
 from .inputs import Inputs, read_inputs
 from .output import require_writable, write_chrome_trace
-from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .reports import Contents, FileFindings, Status, check_file, show_file, status
+from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import Summary, summarize
 
 __all__ = [

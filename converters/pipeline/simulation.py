@@ -88,7 +88,11 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
     if from_host is not None:
         if program is not None:
             raise UsageError("--program and --from-host exclude each other: the ops of the trace say what runs")
-        chosen["launches"] = launch_plan(read_host(from_host))
+        host = read_host(from_host)
+        chosen["launches"] = launch_plan(host)
+        named = host.metadata.get("host_name")
+        # The profile is to be joined with this very trace, so it was recorded on the same host.
+        chosen["host_name"] = named if isinstance(named, str) and named else None
     given = {name: value for name, value in chosen.items() if value is not None}
     profile = sim.simulate(
         npu=npu,
@@ -100,7 +104,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         **given,  # type: ignore[arg-type]  # what simulate takes, without what was not chosen
     )
     sim.write_faulty(profile, path, faults, display=display, force=force)
-    return render_report(generation_report(profile, os.fspath(path)))
+    return render_report(generation_report(profile, os.fspath(path))) + "\n"
 
 
 def simulation_choices() -> str:

@@ -55,6 +55,7 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
     start_real_ns: int | None = None,
     start_monotonic_ns: int = START_MONOTONIC_NS,
     process_id: int = PROCESS_ID,
+    host_name: str = HOST_NAME,
 ) -> Profile:
     """A recording of a simulated device. The same arguments give the same profile.
 
@@ -74,6 +75,7 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
         start_real_ns, start_monotonic_ns: Start of the recording in Unix time and in the host monotonic clock; with `launches` the
             former is 1 ms before the first when left out.
         process_id: Of the recording process, and of its main thread; a launch plan has its own.
+        host_name: Name of the host, such as that of the trace which a launch plan comes from.
 
     Raises:
         UsageError: An unknown name, a number below 1, or choices that contradict each other.
@@ -109,7 +111,7 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
         name_style=name_style,
         drained_after_each_run=is_drained,
         npu=npu,
-        host_name=HOST_NAME,
+        host_name=host_name,
         boot_id=BOOT_ID,
         process_name="python",
         tool_name="rblnpb.sim",
