@@ -21,7 +21,7 @@ __all__ = ["PlannedLaunches", "planned_launches"]
 _VIEWS: Final = """
 alias as_strided chunk conj detach detach_ diagonal expand expand_as flatten imag lift_fresh movedim mT moveaxis narrow permute
 ravel real reshape resize_ resize_as_ select set_ slice split split_with_sizes squeeze squeeze_ swapaxes t t_ transpose transpose_
-unbind unfold unsafe_chunk unsafe_split unsqueeze unsqueeze_ view view_as view_as_complex view_as_real _conj _neg_view
+unbind unflatten unfold unsafe_chunk unsafe_split unsqueeze unsqueeze_ view view_as view_as_complex view_as_real _conj _neg_view
 _reshape_alias _unsafe_view
 """
 _FACTORIES: Final = """
