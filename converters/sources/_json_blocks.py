@@ -23,7 +23,7 @@ from ._text_window import TextWindow
 
 _STEP_BYTES: Final = 1 << 18
 """Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
-_FIRST_BYTES: Final = 4096
+_FIRST_BYTES: Final = 64
 """Enough to tell what kind of file this is."""
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
 # What a byte outside of strings does to the depth.
@@ -85,13 +85,14 @@ Take = Callable[[EventBlock], bool]
 an element that is no JSON raises BadElementError."""
 
 
-def split_events(blocks: Iterator[bytes], take: Take, name: str) -> Surroundings:
+def split_events(blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: int = _STEP_BYTES) -> Surroundings:
     """Cut the text of a trace into blocks of events and give them to `take`, in order.
 
     Args:
         blocks: The document.
         take: See `Take`.
         name: What messages call the document.
+        step_bytes: How much more to read after each block.
 
     Raises:
         JsonSyntaxError: The text is no JSON, or it ends early.
@@ -104,7 +105,7 @@ def split_events(blocks: Iterator[bytes], take: Take, name: str) -> Surroundings
             raise _no_array(window.text(), name)
     head = window.text()[:end]
     window.drop(end)
-    _split_array(window, take)
+    _split_array(window, take, step_bytes)
     while window.read(max(window.size, 1)):
         pass
     return Surroundings(head, window.text(), window.offset)
@@ -124,7 +125,7 @@ class _Gap:
     after_bytes: int
 
 
-def _split_array(window: TextWindow, take: Take) -> None:
+def _split_array(window: TextWindow, take: Take, step_bytes: int) -> None:
     """Give out all elements; what follows them is left in the window, the `]` first, white space aside."""
     gap: _Gap | None = None
     is_first = True
@@ -132,7 +133,7 @@ def _split_array(window: TextWindow, take: Take) -> None:
         if gap is not None and (guess := guess_elements(window, gap)) is not None:
             if take(guess):
                 window.drop(int(guess.bounds[-1]))
-                window.read(_STEP_BYTES)
+                window.read(step_bytes)
                 continue
             _put_commas_back(window, guess)
         elements, is_end = cut_elements(window, is_first=is_first)
@@ -150,7 +151,7 @@ def _split_array(window: TextWindow, take: Take) -> None:
             return
         window.drop(int(elements.bounds[-1]))
         # Reading as much again as there is keeps one huge event linear.
-        if not window.read(1 if len(elements) else max(window.size, 1)):
+        if not window.read(step_bytes if len(elements) else max(window.size, step_bytes)):
             raise find_syntax_error(window.text(), window.offset)
 
 

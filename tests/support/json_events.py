@@ -1,0 +1,167 @@
+"""The events of a JSON trace, read the slow way: one value after the other, with Python's own parser and exact fractions."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from rblnpb.converters.timeline import ABSENT, HostTrace, Id
+
+INT32, INT64 = 2**31, 2**63
+_DECODER = json.JSONDecoder(parse_float=Decimal)
+
+
+@dataclass(frozen=True)
+class SlowEvent:
+    """One row of `HostEvents` with its texts in place of their rows."""
+
+    phase: int
+    category: str
+    name: str
+    pid: Id
+    tid: Id
+    start_ns: int
+    duration_ns: int
+    external_id: int
+    correlation_id: int
+    launch_id: int
+    event_index: int
+    sequence_number: int
+    size_bytes: int
+    device_type: int
+    input_dims: str
+    concrete_inputs: str
+    flow_id: str
+    offset: int
+    length: int
+
+
+def slow_events(document: bytes) -> list[SlowEvent]:
+    """What `read_host` should find in a document of valid JSON and valid UTF-8."""
+    text = document.decode("utf-8")
+    begin = 1 if text.startswith("\ufeff") else 0
+    whole = json.loads(text[begin:])
+    members = _members(text, _skip(text, begin)) if isinstance(whole, dict) else {}
+    base_ns = int(Decimal(whole["baseTimeNanoseconds"])) if "baseTimeNanoseconds" in members else 0
+    at = members["traceEvents"][0] if members else _skip(text, begin)
+    found = []
+    offset = position = 0
+    for start, end in _elements(text, at):
+        offset, position = offset + len(text[position:start].encode()), start
+        if text[start] == "{":
+            found.append(_event(text[start:end], base_ns, offset))
+    return found
+
+
+def events_of(trace: HostTrace) -> list[SlowEvent]:
+    """The rows of a trace in the same form."""
+    columns = {column.name: getattr(trace.events, column.name).tolist() for column in fields(trace.events)}
+    tracks = [trace.tracks[row] for row in columns.pop("track")]
+    for name in ("category", "name", "input_dims", "concrete_inputs", "flow_id"):
+        columns[name] = [trace.strings[row] for row in columns[name]]
+    columns |= {"pid": [track.pid for track in tracks], "tid": [track.tid for track in tracks]}
+    return [SlowEvent(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def _event(text: str, base_ns: int, offset: int) -> SlowEvent:
+    raw = {key: text[start:end] for key, (start, end) in _members(text, 0).items()}
+    args_text = raw.get("args", "{}")
+    args = {key: args_text[start:end] for key, (start, end) in _members(args_text, 0).items()} if args_text[0] == "{" else {}
+    start_ns = _time(raw.get("ts"))
+    if start_ns != ABSENT and not -INT64 < start_ns + base_ns < INT64:
+        start_ns = ABSENT
+    phase = _text(raw.get("ph"))
+    return SlowEvent(
+        phase=ord(phase) if len(phase) == 1 and phase.isascii() else 0,
+        category=_text(raw.get("cat")),
+        name=_text(raw.get("name")),
+        pid=_id(raw.get("pid")),
+        tid=_id(raw.get("tid")),
+        start_ns=start_ns if start_ns == ABSENT else start_ns + base_ns,
+        duration_ns=_time(raw.get("dur")),
+        external_id=_integer(args.get("External id"), 0) or _integer(args.get("external id"), 0),
+        correlation_id=_integer(args.get("correlation"), 0),
+        launch_id=_integer(args.get("launch_id"), 0),
+        event_index=_integer(args.get("Ev Idx"), -1),
+        sequence_number=_integer(args.get("Sequence number"), -1),
+        size_bytes=_integer(args.get("Bytes"), ABSENT),
+        device_type=_integer(args.get("Device Type"), -1, INT32),
+        input_dims=args.get("Input Dims") or args.get("Input dims", ""),
+        concrete_inputs=args.get("Concrete Inputs", ""),
+        flow_id=raw.get("id", ""),
+        offset=offset,
+        length=len(text.encode()),
+    )
+
+
+def _number(raw: str | None) -> Fraction | None:
+    """An exact number of reasonable size, out of a JSON number or a text that holds one."""
+    value = None if raw is None else _DECODER.decode(raw)
+    if value is None or isinstance(value, (bool, list, dict)):
+        return None
+    try:
+        number = Decimal(value)
+    except InvalidOperation:
+        return None
+    if not number.is_finite() or number.adjusted() > 1000:
+        return None
+    return Fraction(number)
+
+
+def _time(raw: str | None) -> int:
+    microseconds = _number(raw)
+    nanoseconds = ABSENT if microseconds is None else round(microseconds * 1000)
+    return nanoseconds if -INT64 < nanoseconds < INT64 else ABSENT
+
+
+def _integer(raw: str | None, absent: int, limit: int = INT64) -> int:
+    number = _number(raw)
+    return absent if number is None or number.denominator != 1 or not -limit <= number < limit else int(number)
+
+
+def _id(raw: str | None) -> Id:
+    value = None if raw is None else _DECODER.decode(raw)
+    if value is None or isinstance(value, str):
+        return value
+    number = _number(raw)
+    return raw if number is None or number.denominator != 1 else math.floor(number)
+
+
+def _text(raw: str | None) -> str:
+    value = None if raw is None else _DECODER.decode(raw)
+    return value if isinstance(value, str) else ""
+
+
+def _members(text: str, at: int) -> dict[str, tuple[int, int]]:
+    """Where the value of each key of an object stands; the last of equal keys counts."""
+    found = {}
+    at = _skip(text, at + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        start = _skip(text, _skip(text, at) + 1)
+        end = _DECODER.raw_decode(text, start)[1]
+        found[key] = (start, end)
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _elements(text: str, at: int) -> list[tuple[int, int]]:
+    """Where each element of an array stands."""
+    found = []
+    at = _skip(text, at + 1)
+    while text[at] != "]":
+        end = _DECODER.raw_decode(text, at)[1]
+        found.append((at, end))
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _skip(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
