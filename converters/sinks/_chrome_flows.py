@@ -1,0 +1,185 @@
+"""Flows of a host trace: which of them a viewer can draw, under which id, on which row.
+
+A flow is a start ("s"), any number of steps ("t") and ends ("f") that have id, category and name in common. Each stands for the
+innermost slice of its thread at its time. Perfetto reads them in order of time: an end before every start is an error, and so
+is a start under an id that has been started already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+
+from ..nesting import nest
+from ..timeline import ABSENT, Bool, HostTrace, Int32, Int64
+from ._rows import one_line
+
+__all__ = ["DrawnFlows", "HostSlices", "draw_flows", "flow_rows", "move_flows", "threads"]
+
+_START = ord("s")
+
+
+@dataclass(frozen=True, eq=False)
+class HostSlices:
+    """The slices of a host trace (phase X, with a start) as they will be drawn; s of them.
+
+    Attributes:
+        rows: int64[s]; rows of `HostTrace.events`, ascending.
+        track: int32[s]; rows of `HostTrace.tracks`.
+        thread: int32[s]; likewise, one for each thread; see `threads`.
+        start_ns, end_ns: int64[s]; trace clock; the end is not before the start.
+    """
+
+    rows: Int64
+    track: Int32
+    thread: Int32
+    start_ns: Int64
+    end_ns: Int64
+
+    def take(self, places: Int64 | Bool) -> HostSlices:
+        """Some of the slices."""
+        return HostSlices(self.rows[places], self.track[places], self.thread[places], self.start_ns[places], self.end_ns[places])
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFlows:
+    """What has to change for the flows of a host trace to be drawn.
+
+    Attributes:
+        left_out: int64[k]; rows of flow events that cannot be drawn, ascending.
+        renamed: int64[m]; rows of flow events that need another id, since theirs was in use already; ascending.
+        chain: int64[m]; those with the same number here get the same id; numbers from 0.
+        findings: What that was, counted.
+    """
+
+    left_out: Int64
+    renamed: Int64
+    chain: Int64
+    findings: tuple[Finding, ...]
+
+    @property
+    def chain_count(self) -> int:
+        """How many new ids are needed."""
+        return int(self.chain.max()) + 1 if len(self.chain) else 0
+
+
+def flow_rows(host: HostTrace) -> Int64:
+    """int64[n]; rows of flow events that have a time, ascending."""
+    events = host.events
+    is_flow = (events.phase == _START) | (events.phase == ord("t")) | (events.phase == ord("f"))
+    return np.flatnonzero(is_flow & (events.start_ns != ABSENT)).astype(np.int64)
+
+
+def threads(host: HostTrace) -> Int32:
+    """For each track the first one that stands for the same thread: 2021's Kineto writes "7" at slices and 7 at their flows."""
+    first: dict[tuple[str, str], int] = {}
+    return np.array(
+        [first.setdefault((str(track.pid), str(track.tid)), number) for number, track in enumerate(host.tracks)], np.int32
+    )
+
+
+def draw_flows(host: HostTrace, slices: HostSlices) -> DrawnFlows:
+    """Decide about every flow of the trace."""
+    events = host.events
+    rows = flow_rows(host)
+    inside = _touches_a_slice(host, rows, slices)
+    drawable = rows[inside]
+    keys = (events.flow_id[drawable], events.category[drawable], events.name[drawable])
+    by_time = np.lexsort((drawable, events.start_ns[drawable], *keys))
+    drawable = drawable[by_time]
+    is_next = np.any([np.diff(key[by_time], prepend=-1) != 0 for key in keys], axis=0)
+    starts = np.cumsum(events.phase[drawable] == _START)
+    # How many starts of the same flow came until here: all of them, but those before the flow's first event.
+    before = (starts - (events.phase[drawable] == _START))[is_next]
+    turn = starts - before[np.cumsum(is_next) - 1]
+    endless, again = turn == 0, turn > 1
+    chain = np.unique(starts[again], return_inverse=True)[1].astype(np.int64)
+    order = np.argsort(drawable[again])
+    return DrawnFlows(
+        left_out=np.sort(np.concatenate((rows[~inside], drawable[endless]))),
+        renamed=drawable[again][order],
+        chain=chain[order],
+        findings=_findings(int((~inside).sum()), int(endless.sum()), len(np.unique(chain))),
+    )
+
+
+def move_flows(host: HostTrace, row: Int32, slices: HostSlices) -> Int32:
+    """Rows of all events, with each flow event on the row of the slice that it stands for.
+
+    Args:
+        host: The trace.
+        row: int32[n]; the row of every event; slices that left the row of their thread have theirs already.
+        slices: The slices.
+
+    Returns:
+        int32[n].
+    """
+    events = host.events
+    row = row.copy()
+    flows = flow_rows(host)
+    thread = threads(host)[events.track[flows]]
+    for number in _split_threads(slices.thread, row[slices.rows], thread, row[flows]):
+        own = slices.take(slices.thread == number)
+        own = own.take(np.lexsort((-own.end_ns, own.start_ns)))
+        points = flows[thread == number]
+        innermost = np.full(len(points), -1, np.int64)
+        for lane in np.unique(row[own.rows]).tolist():
+            on_lane = np.flatnonzero(row[own.rows] == lane)
+            found = _innermost(own.take(on_lane), events.start_ns[points])
+            innermost = np.maximum(innermost, np.where(found < 0, -1, on_lane[found]))
+        row[points[innermost >= 0]] = row[own.rows[innermost[innermost >= 0]]]
+    return row
+
+
+def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int32) -> list[int]:
+    """Threads whose slices and flows stand on more than one row."""
+    width = np.int64(max(row.max(initial=0), flow_row.max(initial=0)) + 1)
+    pairs = np.unique(np.concatenate((thread, flow_thread)) * width + np.concatenate((row, flow_row)))
+    numbers, row_count = np.unique(pairs // width, return_counts=True)
+    with_flows = np.isin(numbers, flow_thread)
+    return list(numbers[(row_count > 1) & with_flows].tolist())
+
+
+def _innermost(slices: HostSlices, time_ns: Int64) -> Int64:
+    """int64[n]; place in `slices`, none of which cross, of the innermost one that is open at each time; -1 where none is."""
+    count = len(slices.rows)
+    start, end = np.concatenate((slices.start_ns, time_ns)), np.concatenate((slices.end_ns, time_ns))
+    is_point = np.arange(len(start)) >= count
+    order = np.lexsort((is_point, -end, start))
+    parent = nest(np.zeros(len(order), np.int64), start[order], end[order])
+    found = np.empty(len(order), np.int64)
+    found[order] = np.where(parent < 0, -1, order[parent])
+    return found[count:]
+
+
+def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:
+    """Whether each event stands within a slice of its thread, both ends included.
+
+    Where slices are told by their begin and their end apart ("B", "E"), it is taken to.
+    """
+    events = host.events
+    begun_apart = np.unique(events.track[events.phase == ord("B")])
+    touches = np.isin(events.track[rows], begun_apart)
+    if not len(slices.rows) or not len(rows):
+        return touches
+    count = len(slices.rows)
+    times = np.concatenate((slices.start_ns, slices.end_ns, events.start_ns[rows]))
+    line = one_line(np.concatenate((slices.thread, slices.thread, threads(host)[events.track[rows]])), times)
+    opens, closes, points = np.split(line, [count, 2 * count])
+    order = np.argsort(opens, kind="stable")
+    latest = np.maximum.accumulate(closes[order])
+    before = np.searchsorted(opens[order], points, side="right")
+    touches |= (before > 0) & (latest[np.maximum(before, 1) - 1] >= points)
+    return touches
+
+
+def _findings(outside: int, endless: int, again: int) -> tuple[Finding, ...]:
+    texts = (
+        (outside, "flows-outside-slices", "flow events of the host stand in no slice of their thread; they are left out"),
+        (endless, "flows-without-start", "flow steps and ends of the host have no start before them; they are left out"),
+        (again, "flow-ids-repeated", "flows of the host start under an id that is in use; they get another one"),
+    )
+    return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count)

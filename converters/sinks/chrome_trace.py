@@ -1,0 +1,250 @@
+"""A timeline as a trace in Chrome's trace event format, for Perfetto and chrome://tracing.
+
+The host trace goes through as the bytes that it is; what a viewer could not show is changed, event by event, and every such
+change is a finding. Beside it stand the devices, each a process with a row per engine, and an arrow from every launch to what
+it caused. Times are exact to the nanosecond: microseconds with three decimals, small enough for a double to hold.
+
+Held are columns and one block of text, whatever the size of the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Final, Protocol
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+
+from ..timeline import ABSENT, HostEvents, HostTrace, Id, Int64, Timeline
+from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
+from ._chrome_copy import copy_events, replace_member
+from ._chrome_counters import counter_blocks
+from ._chrome_device import DevicePlan, plan_device
+from ._chrome_host import HostPlan, plan_host, shown_times
+from ._chrome_ids import FreeNumbers, first_free_flow_id
+from ._chrome_slices import slice_blocks
+from ._json_text import microseconds, split_rows
+
+__all__ = ["ByteStream", "Progress", "write_chrome_trace"]
+
+Progress = Callable[[int, int], None]
+"""Called after each block with how many events are written, and how many there are."""
+
+
+class ByteStream(Protocol):
+    """What can be written to: a file, a compressor, standard output."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take all of these bytes."""
+
+
+_SECOND_NS: Final = 10**9
+_EXACT_BELOW_NS: Final = (1 << 43) * 1000
+"""From 2^43 µs on, 102 days, doubles lie so far apart that three decimals do not survive."""
+
+
+def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progress | None = None) -> tuple[Finding, ...]:
+    """Write a timeline as Chrome trace JSON.
+
+    Args:
+        timeline: What to write; with or without a host trace.
+        file: Written to in order, and left open.
+        progress: See `Progress`.
+
+    Returns:
+        What could not go through as it was, counted.
+
+    Raises:
+        FormatError: The host's document cannot be read again.
+        OSError: The stream does not take the bytes.
+    """
+    plan = _plan(timeline)
+    output = _Output(file, progress, plan.event_count)
+    head, tail = _frame(plan.host, plan.base_time_ns)
+    output.frame(head)
+    for count, text in _blocks(timeline, plan):
+        output.events(count, text)
+    output.frame(tail)
+    bad_text = f"{output.mended} bytes of the host trace were no UTF-8; replacement characters stand there"
+    mended = (Finding(Severity.WARNING, "host-text-mended", bad_text, output.mended),) if output.mended else ()
+    missing = int((~np.isfinite(timeline.counters.value)).sum())
+    no_number = f"{missing} counter samples are no finite number; left out"
+    return (*plan.findings, *mended, *((Finding(Severity.WARNING, "counters-not-finite", no_number, missing),) if missing else ()))
+
+
+class _Output:
+    """The stream, and what has to be known of what went into it."""
+
+    def __init__(self, file: ByteStream, progress: Progress | None, event_count: int) -> None:
+        self._file = file
+        self._progress = progress
+        self._event_count = event_count
+        self._written = 0
+        self._is_first = True
+        self.mended = 0
+
+    def frame(self, text: bytes) -> None:
+        """Write what stands before or after the events."""
+        self._file.write(self._as_utf8(text))
+
+    def events(self, count: int, text: bytes) -> None:
+        """Write events, each with what parts it from the one before."""
+        self._file.write(self._as_utf8(text[2:] if self._is_first and text.startswith(b",\n") else text))
+        self._is_first = False
+        self._written += count
+        if self._progress is not None:
+            self._progress(self._written, self._event_count)
+
+    def _as_utf8(self, text: bytes) -> bytes:
+        if text.isascii():
+            return text
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            whole = text.decode("utf-8", "replace")
+            self.mended += whole.count("\ufffd") - text.count("\ufffd".encode())
+            return whole.encode()
+        return text
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Everything that is decided before the first byte is written."""
+
+    host: HostTrace
+    host_plan: HostPlan
+    device_plan: DevicePlan
+    arrows: Arrows
+    base_time_ns: int
+    flow_id: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def event_count(self) -> int:
+        """Events of the host, slices, and arrows."""
+        slices = sum(int((table.row >= 0).sum()) for table in self.device_plan.tables)
+        return len(self.host.events) + slices + len(self.arrows)
+
+
+def _plan(timeline: Timeline) -> _Plan:
+    host, runtime = timeline.host or _no_host(), timeline.runtime
+    used: set[Id] = {*np.unique(runtime.pid).tolist(), *np.unique(runtime.tid).tolist()}
+    used |= {number for track in host.tracks for number in (track.pid, track.tid)}
+    free = FreeNumbers(used)
+    host_plan = plan_host(host, free)
+    pids = {old.pid: new.pid for old, new in zip(host.tracks, host_plan.rows, strict=False)}
+    device_plan = plan_device(timeline, free, pids)
+    arrows = draw_arrows(timeline, host, host_plan, device_plan)
+    base_time_ns, time_findings = _zero(timeline, host, host_plan)
+    flow_ids = (host.strings[row] for row in np.unique(host.events.flow_id).tolist())
+    return _Plan(
+        host=host,
+        host_plan=host_plan,
+        device_plan=device_plan,
+        arrows=arrows,
+        base_time_ns=base_time_ns,
+        flow_id=first_free_flow_id(flow_ids, host_plan.flows.chain_count + len(arrows)),
+        findings=host_plan.findings + device_plan.findings + arrows.findings + time_findings,
+    )
+
+
+def _zero(timeline: Timeline, host: HostTrace, plan: HostPlan) -> tuple[int, tuple[Finding, ...]]:
+    """Unix time of the output's zero, and what had to be done for it.
+
+    The file's own zero stands where it can: a time before it would be dropped by Perfetto, and one far from it rounded.
+    """
+    events = host.events
+    of_host = shown_times(host)
+    times = [of_host, timeline.slices.start_ns, timeline.frames.start_ns, timeline.runtime.start_ns, timeline.counters.time_ns]
+    times = [column for column in times if len(column)]
+    if not times:
+        return host.base_time_ns, ()
+    first = min(int(column.min()) for column in times)
+    zero = host.base_time_ns
+    findings = []
+    if timeline.host is None:
+        zero = first // _SECOND_NS * _SECOND_NS
+    elif first < zero or any(_inexact(column - zero) for column in times):
+        zero = first // _SECOND_NS * _SECOND_NS
+        count = int((events.start_ns != ABSENT).sum())
+        text = f"the times of the host do not fit a double, or start before its zero; all {count} count from {zero} ns now"
+        findings.append(Finding(Severity.INFO, "host-times-rebased", text, max(count, 1)))
+    lengths = plan.slices.end_ns - plan.slices.start_ns
+    inexact = sum(_inexact(column - zero) for column in times) + _inexact(lengths)
+    if inexact:
+        text = f"{inexact} times lie more than 101 days from the zero or last as long; viewers round them"
+        findings.append(Finding(Severity.WARNING, "times-inexact", text, inexact))
+    return zero, tuple(findings)
+
+
+def _inexact(times_ns: Int64) -> int:
+    """How many of these a double cannot hold in microseconds to the nanosecond."""
+    if int(times_ns.max(initial=0)) < _EXACT_BELOW_NS and int(times_ns.min(initial=0)) > -_EXACT_BELOW_NS:
+        return 0
+    return int(((np.abs(times_ns) >= _EXACT_BELOW_NS) & (times_ns % 1000 != 0)).sum())
+
+
+def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+    """All events of the output, in order: host, metadata of ours, slices of ours, counters, arrows."""
+    host, zero = plan.host, plan.base_time_ns
+    done = 0
+    for rows, text in copy_events(host, plan.host_plan.changes(host, plan.flow_id, zero), plan.host_plan.left_out):
+        yield rows - done, text
+        done = rows
+    yield 0, _labels(plan)
+    for table in plan.device_plan.tables:
+        yield from slice_blocks(table, zero)
+    yield from counter_blocks(timeline, plan.device_plan.processes, zero)
+    yield from arrow_blocks(plan.arrows, plan.flow_id + plan.host_plan.flows.chain_count, zero)
+
+
+def _labels(plan: _Plan) -> bytes:
+    """Metadata of ours, at the time of the host's latest: Perfetto lets the latest name of a row stand."""
+    events = plan.host.events
+    timed = (events.phase == ord("M")) & (events.start_ns != ABSENT)
+    latest = int(np.max(events.start_ns[timed], initial=plan.base_time_ns))
+    (time,) = split_rows(microseconds(np.array([latest - plan.base_time_ns])))
+    labels = plan.host_plan.labels + plan.device_plan.labels
+    return b"".join(label.text(b'"ts":%s,' % time) for label in labels)
+
+
+def _frame(host: HostTrace, base_time_ns: int) -> tuple[bytes, bytes]:
+    """What stands before and after the events, with the zero of the output in it."""
+    head, tail = host.head.removeprefix(b"\xef\xbb\xbf"), host.tail
+    if base_time_ns != host.base_time_ns:
+        if not head.lstrip().startswith(b"{"):
+            head, tail = b'{"traceEvents":[', tail.rstrip() + b"}"
+        document = replace_member(head + tail, "baseTimeNanoseconds", b"%d" % base_time_ns)
+        # The tail begins with the bracket that closes the events; if the zero stands behind it, the head is as it was.
+        length = len(head) if document.startswith(head) else len(document) - len(tail)
+        head, tail = document[:length], document[length:]
+    return head + b"\n", b"\n" + tail
+
+
+@dataclass(frozen=True)
+class _NoDocument:
+    """The document of a trace that has no host."""
+
+    name: str = ""
+
+    def blocks(self) -> Iterator[bytes]:
+        """Nothing."""
+        return iter(())
+
+
+def _no_host() -> HostTrace:
+    """A host trace without events, in the form that Kineto gives one."""
+    kinds = {"UInt8": np.uint8, "Int32": np.int32, "Int64": np.int64}
+    return HostTrace(
+        document=_NoDocument(),
+        events=HostEvents(**{column.name: np.empty(0, kinds[str(column.type)]) for column in fields(HostEvents)}),
+        strings=("",),
+        tracks=(),
+        base_time_ns=0,
+        has_base_time=True,
+        head=b'{"schemaVersion":1,"deviceProperties":[],"displayTimeUnit":"ms","baseTimeNanoseconds":0,"traceEvents":[',
+        tail=b"]}\n",
+        metadata={},
+    )
