@@ -2,7 +2,7 @@
 
 A category alone does not always tell: `privateuse1_driver` is a wait in the vendor's first emitter and a collective in its newer
 one, and `privateuse1_runtime` stands for markers on host threads as well as for rows of a device. Both emitters are told apart by
-the marker that they put on the launching thread (RBLN-SW/torch-rbln, `rbln_kineto_emitter`).
+the marker that they put on the launching thread, or by the lanes of the device (RBLN-SW/torch-rbln, `rbln_kineto_emitter`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from .timeline import ABSENT, Bool, HostTrace, Int64
+from .timeline import ABSENT, Bool, HostTrace, Int32, Int64
 
 __all__ = ["ANNOTATIONS", "OPS", "DeviceRows", "device_rows", "op_rows", "slice_rows"]
 
@@ -22,27 +22,30 @@ OPS: Final = ("cpu_op", "Operator")
 ANNOTATIONS: Final = ("user_annotation", "python_function")
 """Categories of ranges that somebody named, or a tracer saw: a launch may lie in one, none owns one."""
 
+_WORK: Final = ("compute", "copy", "collective")
+_KINDS: Final = (*_WORK, "sync", "annotation", "host")
+
 _DEVICE_KINDS: Final = {
-    "kernel": ("compute", True),
-    "Kernel": ("compute", True),
-    "gpu_memcpy": ("copy", True),
-    "Memcpy": ("copy", True),
-    "gpu_memset": ("copy", True),
-    "Memset": ("copy", True),
-    "mtia_ccp_events": ("compute", True),
-    "mtia_workloadd": ("compute", True),
-    "hpu_op": ("compute", True),
-    "cuda_sync": ("sync", False),
-    "gpu_user_annotation": ("annotation", False),
+    "kernel": "compute",
+    "Kernel": "compute",
+    "gpu_memcpy": "copy",
+    "Memcpy": "copy",
+    "gpu_memset": "copy",
+    "Memset": "copy",
+    "mtia_ccp_events": "compute",
+    "mtia_workloadd": "compute",
+    "hpu_op": "compute",
+    "cuda_sync": "sync",
+    "gpu_user_annotation": "annotation",
 }
-"""Category to (kind, whether it is work), for rows that are a device's in every dialect."""
+"""Category to kind, for rows that are a device's in every dialect."""
 
-_CALLS: Final = ("cuda_runtime", "cuda_driver", "Runtime", "xpu_runtime", "xpu_driver", "mtia_runtime")
-"""Calls of other makers' runtimes, which launch work by correlation id."""
+_VENDOR_KINDS: Final = {"privateuse1_runtime": "host", "privateuse1_driver": "sync"}
+"""Category to kind where the vendor's first emitter shows it in a process of a device; in a process of the host it is a call."""
 
-_VENDOR_RUNTIME: Final = "privateuse1_runtime"
-_VENDOR_DRIVER: Final = "privateuse1_driver"
 _NEWER_MARKER: Final = "rbln launch"
+_NEWER_LANE: Final = "collective"
+"""The newer emitter has a lane for collectives, under the category that stood for waits."""
 
 
 def slice_rows(host: HostTrace, *categories: str) -> Int64:
@@ -64,15 +67,17 @@ class DeviceRows:
 
     Attributes:
         rows: int64[n]; slices of devices.
-        kinds: n kinds, such as "compute".
+        kind: int32[n]; row of `kinds`.
         is_work: bool[n]; whether each is busy time.
-        markers: int64[m]; zero-length rows of the vendor on host threads, one a launch, joined by launch id.
-        calls: int64[k]; runtime calls on host threads, joined by correlation id.
+        kinds: Names of kinds, such as "compute".
+        markers: int64[m]; rows of the vendor on host threads, one a launch, joined by launch id.
+        calls: int64[k]; calls on host threads that launch work, joined by correlation id.
     """
 
     rows: Int64
-    kinds: tuple[str, ...]
+    kind: Int32
     is_work: Bool
+    kinds: tuple[str, ...]
     markers: Int64
     calls: Int64
 
@@ -82,30 +87,49 @@ class DeviceRows:
 
 def device_rows(host: HostTrace) -> DeviceRows:
     """The device side of a host trace, as its dialect writes it."""
-    vendor = slice_rows(host, _VENDOR_RUNTIME, _VENDOR_DRIVER)
-    is_on_host = _is_on_host(host, vendor)
-    markers = vendor[is_on_host & (host.events.launch_id[vendor] != 0)]
-    is_newer = any(host.strings[row] == _NEWER_MARKER for row in np.unique(host.events.name[markers]).tolist())
-    kinds = dict(_DEVICE_KINDS)
-    kinds[_VENDOR_RUNTIME] = ("host", False)
-    kinds[_VENDOR_DRIVER] = ("collective", True) if is_newer else ("sync", False)
-    candidates = slice_rows(host, *kinds)
-    vendor_codes = [code for code, text in enumerate(host.strings) if text in (_VENDOR_RUNTIME, _VENDOR_DRIVER)]
-    is_vendor = np.isin(host.events.category[candidates], vendor_codes)
-    rows = candidates[~is_vendor | ~_is_on_host(host, candidates)]
-    of_category = [kinds.get(text, ("", False)) for text in host.strings]
-    category = host.events.category[rows].tolist()
+    events = host.events
+    slices = slice_rows(host)
+    category = events.category[slices]
+    kind = _codes(host, {**_DEVICE_KINDS, **_VENDOR_KINDS})[category]
+    is_vendor = (_codes(host, _VENDOR_KINDS) >= 0)[category]
+    on_host = is_vendor & _host_tracks(host)[events.track[slices]]
+    is_device = (kind >= 0) & ~on_host
+    is_called = on_host | (kind < 0) & ~_has_category(host, *OPS, *ANNOTATIONS)[category]
+    markers = slices[on_host & (events.launch_id[slices] != 0)]
+    rows, kind = slices[is_device], kind[is_device]
+    is_driver = _has_category(host, "privateuse1_driver")[events.category[rows]]
+    kind = np.where(is_driver & _is_collective(host, rows, markers), _KINDS.index("collective"), kind).astype(np.int32)
     return DeviceRows(
         rows=rows,
-        kinds=tuple(of_category[code][0] for code in category),
-        is_work=np.array([of_category[code][1] for code in category], np.bool_),
+        kind=kind,
+        is_work=kind < len(_WORK),
+        kinds=_KINDS,
         markers=markers,
-        calls=slice_rows(host, *_CALLS),
+        # Which categories launch work grows with every maker; that a call has a correlation id is what they have in common.
+        calls=slices[is_called & (events.correlation_id[slices] != 0)],
     )
 
 
-def _is_on_host(host: HostTrace, rows: Int64) -> Bool:
-    """Whether each row stands in a process that also runs operators or annotations."""
+def _codes(host: HostTrace, kinds: dict[str, str]) -> Int32:
+    """int32[strings]; for each text, as a category: row of `_KINDS`, -1 = none."""
+    return np.array([_KINDS.index(kinds[text]) if text in kinds else -1 for text in host.strings], np.int32)
+
+
+def _has_category(host: HostTrace, *categories: str) -> Bool:
+    """bool[strings]; whether each text is one of these categories."""
+    return np.array([text in categories for text in host.strings], np.bool_)
+
+
+def _host_tracks(host: HostTrace) -> Bool:
+    """bool[tracks]; whether each is of a process that runs operators or annotations, or that is labelled as the host's."""
     pids = {host.tracks[track].pid for track in np.unique(host.events.track[slice_rows(host, *OPS, *ANNOTATIONS)]).tolist()}
-    on_host = np.array([track.pid in pids for track in host.tracks], np.bool_)
-    return on_host[host.events.track[rows]] if len(rows) else np.zeros(0, np.bool_)
+    pids |= {pid for pid, label in host.process_labels.items() if label == "CPU"}
+    return np.array([track.pid in pids for track in host.tracks], np.bool_)
+
+
+def _is_collective(host: HostTrace, rows: Int64, markers: Int64) -> Bool:
+    """bool[n]; whether driver rows of a device are collectives: told by any marker of the newer emitter, or by the row's lane."""
+    if any(host.strings[name] == _NEWER_MARKER for name in np.unique(host.events.name[markers]).tolist()):
+        return np.ones(len(rows), np.bool_)
+    is_lane = np.array([host.thread_names.get(track) == _NEWER_LANE for track in host.tracks], np.bool_)
+    return is_lane[host.events.track[rows]] if len(rows) else np.zeros(0, np.bool_)

@@ -433,3 +433,7 @@ class Timeline:
     device_name: str
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    def is_work(self) -> Bool:
+        """bool[n]; which of `slices` are busy time: those of tracks that do work."""
+        return np.array([*(track.is_work for track in self.tracks), False], np.bool_)[self.slices.track]

@@ -16,7 +16,7 @@ __all__ = ["profile_status"]
 def profile_status(timeline: Timeline) -> ProfileStatus:
     """The status of a merged timeline."""
     slices = timeline.slices
-    is_work = np.array([track.is_work for track in timeline.tracks] + [False], np.bool_)[slices.track]
+    is_work = timeline.is_work()
     start_ns, duration_ns = slices.start_ns[is_work], slices.duration_ns[is_work]
     is_attributed = slices.host_row[is_work] >= 0
     counts = np.bincount(timeline.launches.reason, minlength=len(MATCH_RULES)).tolist()

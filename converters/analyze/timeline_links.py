@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..timeline import Timeline
@@ -24,8 +26,7 @@ def timeline_links(timeline: Timeline, *, is_recorded: bool) -> DeviceLinks:
     slices = timeline.slices
     if len(slices) == 0 or int(slices.event[0]) >= 0:
         return _trace_links(timeline, is_recorded=is_recorded)
-    is_work = np.array([track.is_work for track in timeline.tracks] + [False], np.bool_)[slices.track]
-    rows = np.flatnonzero(is_work)
+    rows = np.flatnonzero(timeline.is_work())
     if not len(rows):
         return no_device()
     names, of_slice = np.unique(slices.names.take(rows).render(), return_inverse=True)
@@ -44,18 +45,14 @@ def timeline_links(timeline: Timeline, *, is_recorded: bool) -> DeviceLinks:
 def _trace_links(timeline: Timeline, *, is_recorded: bool) -> DeviceLinks:
     """The trace's own device rows; those that it leaves unlinked get the op of their launch, unless told otherwise."""
     assert timeline.host is not None
+    events, slices = timeline.host.events, timeline.slices
     links = recorded_links(timeline.host)
-    if is_recorded or not len(links):
-        return links
-    owner = np.full(len(timeline.host.events), -1, np.int64)
-    owner[timeline.slices.event] = timeline.slices.host_row
-    linked = np.where(links.host_row >= 0, links.host_row, owner[links.event])
-    return DeviceLinks(
-        strings=links.strings,
-        name=links.name,
-        start_ns=links.start_ns,
-        duration_ns=links.duration_ns,
-        host_row=np.where(links.is_annotation, -1, linked),
-        is_annotation=links.is_annotation,
-        event=links.event,
-    )
+    external, correlation = events.external_id[links.event], events.correlation_id[links.event]
+    # An id that is the row's own correlation id links it to nothing.
+    host_row = np.where((external == correlation) & (external != 0), -1, links.host_row)
+    if not is_recorded:
+        owner = np.full(len(events), -1, np.int64)
+        is_work = timeline.is_work()
+        owner[slices.event[is_work]] = slices.host_row[is_work]
+        host_row = np.where(host_row >= 0, host_row, owner[links.event])
+    return replace(links, host_row=host_row)

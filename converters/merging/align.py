@@ -2,7 +2,7 @@
 
 The only place where a time changes its clock. Device clocks are mapped piecewise by their snapshots (`rblnpb.clock`). Monotonic and
 real time run at one rate, so one offset joins them until somebody sets the clock: the reading with the smallest bracket gives it,
-and offsets that differ by more than 50 µs are a step (readings alone differ by 2 µs at most).
+and offsets that differ by more than 50 µs beyond their brackets are a step (readings alone differ by 2 µs at most).
 """
 
 from __future__ import annotations
@@ -13,16 +13,39 @@ from typing import Final
 import numpy as np
 
 from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import Counters, DeviceSlices, WorkloadSlices
+from rblnpb.columns import Counters, DeviceSlices, UInt64, WorkloadSlices
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
-from ..timeline import Bool, ClockQuality, Int64
+from ..timeline import Bool, ClockQuality, HostTrace, Int64
 
-__all__ = ["Alignment", "RealTime"]
+__all__ = ["Alignment", "RealTime", "require_unix_time"]
 
 _STEP_NS: Final = 50_000
-"""Offsets of real time that differ by more than this are a set clock, not the jitter of a reading."""
+"""Offsets of real time that differ by more than this, and by more than their brackets, are a set clock."""
+
+_UNIX_NS: Final = 10**18
+"""Times from here on (September 2001) are Unix times: a clock that counts from a start has run 31 years by then."""
+
+_PLACEABLE_NS: Final = 1 << 62
+"""Readings beyond this are none; below it, differences of two fit in 64 bits."""
+
+
+def require_unix_time(host: HostTrace, last_ns: int | None) -> None:
+    """Refuse a host trace whose times cannot be told in Unix time.
+
+    Args:
+        host: The trace.
+        last_ns: The last time that it covers; None when it covers none, so that there is nothing to be placed.
+
+    Raises:
+        ClockError: It does not say when its zero was, and its times are no Unix times as they stand.
+    """
+    if not host.has_base_time and last_ns is not None and last_ns < _UNIX_NS:
+        raise ClockError(
+            f"cannot join {host.document.name} with a profile: its times are no Unix times, and it does not say when its zero was "
+            "(baseTimeNanoseconds); export the trace with torch 2.2 or later, or look at each file alone"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +73,16 @@ class RealTime:
         Raises:
             ClockError: There is no such reading.
         """
-        own = sorted((s for s in snapshots if s.clock_id == HOST_REALTIME), key=lambda s: s.monotonic_ns)
+        readings = (s for s in snapshots if s.clock_id == HOST_REALTIME)
+        sound = (s for s in readings if max(s.value_ticks, abs(s.monotonic_before_ns), abs(s.monotonic_after_ns)) < _PLACEABLE_NS)
+        own = sorted(sound, key=lambda s: s.monotonic_ns)
         if not own:
             raise ClockError("real time was never read against the host's monotonic clock")
         runs: list[list[ClockSnapshot]] = [[own[0]]]
         for snapshot in own[1:]:
-            if abs(_offset(snapshot) - _offset(_best(runs[-1]))) > _STEP_NS:
+            best = _best(runs[-1])
+            # A reading that was interrupted is off by up to its bracket: that is no step.
+            if abs(_offset(snapshot) - _offset(best)) > _STEP_NS + snapshot.uncertainty_ns + best.uncertainty_ns:
                 runs.append([])
             runs[-1].append(snapshot)
         return cls(
@@ -149,31 +176,34 @@ class Alignment:
         start_ns, duration_ns = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
         placed = np.zeros(len(table), np.bool_)
         for clock_id in np.unique(table.clock_id).tolist():
-            rows = table.clock_id == clock_id
-            if clock_id == HOST_MONOTONIC:
-                monotonic, duration = table.start_ticks[rows].astype(np.int64), table.duration_ticks[rows].astype(np.int64)
-            elif clock_id in self.maps:
-                monotonic, duration = self.maps[clock_id].span_to_ns(table.start_ticks[rows], table.duration_ticks[rows])
-            else:
-                continue
-            start_ns[rows] = self.monotonic_to_trace(monotonic)
-            duration_ns[rows] = duration
-            placed[rows] = True
-        return start_ns, duration_ns, placed
+            rows = np.flatnonzero(table.clock_id == clock_id)
+            found = self._spans(clock_id, table.start_ticks[rows], table.duration_ticks[rows])
+            if found is not None:
+                start_ns[rows], duration_ns[rows] = found
+                # A length beyond 63 bits comes out negative.
+                placed[rows] = duration_ns[rows] >= 0
+        return np.where(placed, start_ns, 0), np.where(placed, duration_ns, 0), placed
 
     def place_counters(self, table: Counters) -> tuple[Int64, Bool]:
         """Times of samples in the trace clock, and which could be placed (the others are 0): int64[n], bool[n]."""
         time_ns, placed = np.zeros(len(table), np.int64), np.zeros(len(table), np.bool_)
         for clock_id in np.unique(table.clock_id).tolist():
-            rows = table.clock_id == clock_id
-            if clock_id == HOST_MONOTONIC:
-                time_ns[rows] = self.monotonic_to_trace(table.time_ticks[rows].astype(np.int64))
-            elif clock_id in self.maps:
-                time_ns[rows] = self.monotonic_to_trace(self.maps[clock_id].to_monotonic_ns(table.time_ticks[rows]))
-            else:
-                continue
-            placed[rows] = True
+            rows = np.flatnonzero(table.clock_id == clock_id)
+            found = self._spans(clock_id, table.time_ticks[rows], np.zeros(len(rows), np.uint64))
+            if found is not None:
+                time_ns[rows], placed[rows] = found[0], True
         return time_ns, placed
+
+    def _spans(self, clock_id: int, start: UInt64, duration: UInt64) -> tuple[Int64, Int64] | None:
+        """Start and duration in the trace clock of what one clock timed; None when it cannot be placed."""
+        if clock_id == HOST_REALTIME and self.real_time is not None:
+            return start.astype(np.int64), duration.astype(np.int64)
+        if clock_id == HOST_MONOTONIC:
+            return self.monotonic_to_trace(start.astype(np.int64)), duration.astype(np.int64)
+        if clock_id not in self.maps:
+            return None
+        monotonic_ns, duration_ns = self.maps[clock_id].span_to_ns(start, duration)
+        return self.monotonic_to_trace(monotonic_ns), duration_ns
 
     def qualities(self, slices: DeviceSlices) -> tuple[ClockQuality, ...]:
         """Quality of every placed clock, real time first, with how many slices lie outside its readings."""

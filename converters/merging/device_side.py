@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -27,8 +29,8 @@ from ..timeline import (
     Timeline,
     Track,
 )
-from .align import Alignment
-from .correlate import host_window, match_launches, native_tracks, row_by_id
+from .align import Alignment, require_unix_time
+from .correlate import host_window, launch_by_id, match_launches, native_tracks, row_by_id
 from .quality import join_findings
 
 __all__ = ["profile_timeline"]
@@ -43,21 +45,25 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
     Raises:
         ClockError: The clocks of the two cannot be joined.
     """
+    window = host_window(host) if host is not None else None
+    if host is not None:
+        require_unix_time(host, window[1] if window else None)
     alignment = Alignment.of(profile, needs_real_time=host is not None)
     strings = StringTable()
     launches = _launches(profile, host, alignment, strings)
-    tracks, track_of_engine = _tracks(profile)
-    slices, placed = _slices(profile, profile.device_slices, alignment, launches, track_of_engine)
-    frames, _ = _slices(profile, profile.workload_slices, alignment, launches, track_of_engine)
+    engines = tuple(sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id)))
+    slices, placed = _slices(profile, profile.device_slices, alignment, launches, engines)
+    frames, placed_frames = _slices(profile, profile.workload_slices, alignment, launches, engines)
+    counters, placed_samples = _counters(profile, alignment, strings)
     timeline = Timeline(
         host=host,
         slices=slices,
         frames=frames,
         launches=launches,
         runtime=_runtime(profile, alignment, launches, strings),
-        counters=_counters(profile, alignment, strings),
+        counters=counters,
         dependencies=_dependencies(profile, placed),
-        tracks=tracks,
+        tracks=_tracks(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
         strings=strings.rows(),
         argument_names=ARGUMENTS,
         counts=_counts(profile),
@@ -68,21 +74,19 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
         findings=(),
     )
-    return _with_findings(timeline, profile, alignment, placed)
-
-
-def _with_findings(timeline: Timeline, profile: Profile, alignment: Alignment, placed: npt.NDArray[np.bool_]) -> Timeline:
-    findings = [*profile.findings, *alignment.findings]
-    host = timeline.host
-    if not placed.all():
-        lost = int((~placed).sum())
-        message = f"{lost:,} device slices tick on a clock that cannot be placed: they are not in the timeline"
-        findings.append(Finding(Severity.ERROR, "unplaced-records", message, lost))
+    findings = [*profile.findings, *alignment.findings, *_unplaced((placed, placed_frames, placed_samples))]
     if host is not None:
-        findings += host.findings
-        findings += join_findings(timeline, host_window(host))
-        findings += _origin_findings(profile, host)
-    return Timeline(**{**timeline.__dict__, "findings": tuple(findings)})
+        findings += [*host.findings, *join_findings(timeline, window), *_origin_findings(profile, host)]
+    return replace(timeline, findings=tuple(findings))
+
+
+def _unplaced(placed: Sequence[npt.NDArray[np.bool_]]) -> Iterator[Finding]:
+    """Records that are not in the timeline, because they have no place there: slices, frames and samples."""
+    for label, mask in zip(("device_slices", "workload_slices", "counters"), placed, strict=True):
+        lost = int((~mask).sum())
+        if lost:
+            message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
+            yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
 
 
 def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
@@ -98,8 +102,8 @@ def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
         findings.append(Finding(Severity.WARNING, "process-differs", message))
     own = len(device_rows(host))
     if own:
-        message = f"the host trace has {own:,} device rows of its own: they are shown, and counted from the profile alone"
-        findings.append(Finding(Severity.WARNING, "device-rows-twice", message, own))
+        message = f"the host trace has {own:,} device rows of its own: they are shown, and times are counted from the profile alone"
+        findings.append(Finding(Severity.INFO, "device-rows-twice", message, own))
     return findings
 
 
@@ -125,30 +129,22 @@ def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, st
     )
 
 
-def _tracks(profile: Profile) -> tuple[tuple[Track, ...], Int32]:
-    """Tracks of all engines, and the track of each engine id (the last one is that of unknown engines)."""
+def _tracks(profile: Profile, engines: Sequence[Engine], *, has_unknown: bool) -> tuple[Track, ...]:
+    """A track for each engine, in their order, and one for slices of engines that the profile does not define."""
     devices = {device.device_id: device.name or f"device {device.ordinal}" for device in profile.devices}
-    engines = sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id))
-    top = max((engine.engine_id for engine in engines), default=0)
-    track_of = np.full(top + 1, len(engines), np.int32)
-    tracks: list[Track] = []
-    for order, engine in enumerate(engines):
-        track_of[engine.engine_id] = order
-        tracks.append(
-            Track(
-                device=devices.get(engine.device_id, "device"),
-                name=_engine_name(engine),
-                kind=engine.kind.name.lower(),
-                is_work=engine.kind in WORKING_KINDS,
-                order=order,
-            )
+    tracks = [
+        Track(
+            device=devices.get(engine.device_id, "device"),
+            name=_engine_name(engine),
+            kind=engine.kind.name.lower(),
+            is_work=engine.kind in WORKING_KINDS,
+            order=order,
         )
-    used = np.concatenate([profile.device_slices.engine_id, profile.workload_slices.engine_id])
-    if len(used) == 0 or (track_of[np.minimum(used, top)] < len(engines)).all():
-        return tuple(tracks), track_of
-    first = next(iter(devices.values()), "device")
-    tracks.append(Track(first, "Unknown engine", "unknown", is_work=True, order=len(engines)))
-    return tuple(tracks), track_of
+        for order, engine in enumerate(engines)
+    ]
+    if has_unknown:
+        tracks.append(Track(next(iter(devices.values()), "device"), "Unknown engine", "unknown", is_work=True, order=len(engines)))
+    return tuple(tracks)
 
 
 def _engine_name(engine: Engine) -> str:
@@ -157,14 +153,19 @@ def _engine_name(engine: Engine) -> str:
 
 
 def _slices(
-    profile: Profile, table: DeviceSlices | WorkloadSlices, alignment: Alignment, launches: AlignedLaunches, track_of_engine: Int32
+    profile: Profile,
+    table: DeviceSlices | WorkloadSlices,
+    alignment: Alignment,
+    launches: AlignedLaunches,
+    engines: Sequence[Engine],
 ) -> tuple[AlignedSlices, npt.NDArray[np.bool_]]:
     """The slices that can be placed, in record order, and which of the records those are."""
     start_ns, duration_ns, placed = alignment.place(table)
     if not placed.all():
         table, start_ns, duration_ns = table.take(placed), start_ns[placed], duration_ns[placed]
     count = len(table)
-    launch = row_by_id(launches.launch_id, table.launch_id.view(np.int64))
+    launch = launch_by_id(launches.launch_id, launches.start_ns, table.launch_id.view(np.int64), start_ns)
+    track = row_by_id(np.array([engine.engine_id for engine in engines], np.uint32), table.engine_id)
     owners = np.append(launches.host_row, -1)
     columns = {
         "launch_id": np.where(table.launch_id == 0, ABSENT, table.launch_id.view(np.int64)),
@@ -178,7 +179,7 @@ def _slices(
     aligned = AlignedSlices(
         start_ns=start_ns,
         duration_ns=duration_ns,
-        track=track_of_engine[table.engine_id] if count else np.empty(0, np.int32),
+        track=np.where(track < 0, len(engines), track).astype(np.int32),
         names=_names(profile, table) if isinstance(table, DeviceSlices) else _frame_names(profile, table),
         launch=launch,
         host_row=owners[launch],
@@ -239,27 +240,31 @@ def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, 
     names = {int(kind): strings.intern(name) for kind, name in _ACTIVITY_NAMES.items()}
     distinct, of_slice = np.unique(table.activity, return_inverse=True)
     name = np.array([names.get(value, names[0]) for value in distinct.tolist()], np.int32)
+    start_ns = alignment.monotonic_to_trace(table.start_ns)
     return RuntimeSlices(
-        start_ns=alignment.monotonic_to_trace(table.start_ns),
+        start_ns=start_ns,
         duration_ns=table.duration_ns,
         name=name[of_slice] if len(table) else np.empty(0, np.int32),
         pid=table.process_id,
         tid=table.thread_id,
-        launch=row_by_id(launches.launch_id, table.launch_id.view(np.int64)),
+        launch=launch_by_id(launches.launch_id, launches.start_ns, table.launch_id.view(np.int64), start_ns),
         size_bytes=table.size_bytes,
     )
 
 
-def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> AlignedCounters:
-    table = profile.counters
-    time_ns, placed = alignment.place_counters(table)
-    placed &= np.isfinite(table.value)
-    table, time_ns = table.take(placed), time_ns[placed]
+def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> tuple[AlignedCounters, npt.NDArray[np.bool_]]:
+    """Samples with a time and a finite value, and which of the records those are."""
+    time_ns, placed = alignment.place_counters(profile.counters)
+    placed &= np.isfinite(profile.counters.value)
+    table = profile.counters.take(placed)
     devices = {device.device_id: strings.intern(device.name or f"device {device.ordinal}") for device in profile.devices}
-    device = np.array([devices.get(row, 0) for row in table.device_id.tolist()], np.int32)
-    names, of_sample = np.unique(table.name_strindex, return_inverse=True)
-    rows = np.array([strings.intern(profile.strings[row]) for row in names.tolist()], np.int32)
-    return AlignedCounters(time_ns, device, rows[of_sample] if len(table) else np.empty(0, np.int32), table.value)
+    ids, of_device = np.unique(table.device_id, return_inverse=True)
+    device = np.array([devices.get(row, 0) for row in ids.tolist()], np.int32)
+    names, of_name = np.unique(table.name_strindex, return_inverse=True)
+    name = np.array([strings.intern(profile.strings[row]) for row in names.tolist()], np.int32)
+    nothing = np.empty(0, np.int32)
+    rows = (device[of_device], name[of_name]) if len(table) else (nothing, nothing)
+    return AlignedCounters(time_ns[placed], *rows, table.value), placed
 
 
 def _dependencies(profile: Profile, placed: npt.NDArray[np.bool_]) -> Dependencies:

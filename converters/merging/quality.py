@@ -12,9 +12,6 @@ from ..timeline import MATCH_RULES, MATCHED_RULES, Timeline
 
 __all__ = ["join_findings"]
 
-_OF_TWO_FILES: Final = frozenset({"nothing-matched", "disjoint-spans"})
-"""Findings that ask whether two files belong together."""
-
 _WORDS: Final = {
     "no-host-trace": (Severity.INFO, "there is no host trace to match them with"),
     "thread-not-in-trace": (Severity.WARNING, "their thread is not in the host trace"),
@@ -32,11 +29,15 @@ def join_findings(timeline: Timeline, window: tuple[int, int] | None, *, is_one_
         window: First and last time that the host trace covers, trace clock; None when it covers nothing.
         is_one_file: Whether host and device come from one file, so that they cannot be of different runs.
     """
-    findings = [*_unmatched(timeline), *_outside(timeline, window), *_early(timeline), *_unlaunched(timeline)]
-    return [finding for finding in findings if not (is_one_file and finding.code in _OF_TWO_FILES)]
+    return [
+        *_unmatched(timeline, is_one_file=is_one_file),
+        *_outside(timeline, window, is_one_file=is_one_file),
+        *_early(timeline),
+        *_unlaunched(timeline),
+    ]
 
 
-def _unmatched(timeline: Timeline) -> list[Finding]:
+def _unmatched(timeline: Timeline, *, is_one_file: bool) -> list[Finding]:
     counts = np.bincount(timeline.launches.reason, minlength=len(MATCH_RULES)).tolist()
     findings = []
     for rule, count in zip(MATCH_RULES[MATCHED_RULES:], counts[MATCHED_RULES:], strict=True):
@@ -46,20 +47,20 @@ def _unmatched(timeline: Timeline) -> list[Finding]:
             findings.append(Finding(severity, f"unmatched-{rule}", message, count))
     total = len(timeline.launches)
     if total and not sum(counts[:MATCHED_RULES]):
-        message = f"none of {total:,} launches lies in an op of the host trace: are the two files of one run?"
-        findings.append(Finding(Severity.ERROR, "nothing-matched", message, total))
+        doubt = "" if is_one_file else ": are the two files of one run?"
+        message = f"none of {total:,} launches lies in an op of the host trace{doubt}"
+        findings.append(Finding(Severity.WARNING if is_one_file else Severity.ERROR, "nothing-matched", message, total))
     return findings
 
 
-def _outside(timeline: Timeline, window: tuple[int, int] | None) -> list[Finding]:
+def _outside(timeline: Timeline, window: tuple[int, int] | None, *, is_one_file: bool) -> list[Finding]:
     slices = timeline.slices
     if window is None or not len(slices):
         return []
     outside = int(((slices.start_ns < window[0]) | (slices.start_ns >= window[1])).sum())
-    if outside == len(slices):
-        first, last = int(slices.start_ns.min()), int(slices.start_ns.max())
-        gap_ns = window[0] - last if last < window[0] else first - window[1]
-        message = f"device and host do not overlap in time: {gap_ns:,} ns lie between them; the join is suspect"
+    if outside == len(slices) and not is_one_file:
+        gap_ns = int(np.maximum(window[0] - slices.start_ns, slices.start_ns - window[1]).min())
+        message = f"device and host do not overlap in time: at least {gap_ns:,} ns lie between them; the join is suspect"
         return [Finding(Severity.ERROR, "disjoint-spans", message, outside)]
     if outside:
         message = f"{outside:,} of {len(slices):,} device slices start outside the time that the host trace covers"
@@ -81,8 +82,11 @@ def _early(timeline: Timeline) -> list[Finding]:
 
 
 def _unlaunched(timeline: Timeline) -> list[Finding]:
-    unlaunched = int((timeline.slices.launch < 0).sum())
-    if not unlaunched or not len(timeline.launches):
+    """Work that nothing links to an op. That of a launch which matched no op has its reason from the launch."""
+    slices = timeline.slices
+    is_work = timeline.is_work()
+    unlaunched = int((is_work & (slices.launch < 0) & (slices.host_row < 0)).sum())
+    if not unlaunched:
         return []
-    message = f"{unlaunched:,} device slices have no launch that is known: their time is on no op"
+    message = f"{unlaunched:,} of {int(is_work.sum()):,} slices of work have no launch that is known: their time is on no op"
     return [Finding(Severity.WARNING, "unattributed-slices", message, unlaunched)]

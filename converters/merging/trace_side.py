@@ -1,11 +1,12 @@
 """The device rows that a host trace holds itself, as the device side of a timeline.
 
 Three rules link a row to its op, in this order: the op's id that the trace itself writes on the row ("External id", as torch
-counts); the vendor's launch id, through the marker on the launching thread; the correlation id, through the runtime call.
+counts); the vendor's launch id, through the marker on the launching thread; the correlation id, through the call that launched.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -31,7 +32,7 @@ from ..timeline import (
     Timeline,
     Track,
 )
-from .correlate import host_window, match_launches, row_by_id
+from .correlate import host_window, launch_by_id, match_launches, row_by_id
 from .quality import join_findings
 
 __all__ = ["trace_timeline"]
@@ -70,12 +71,9 @@ def trace_timeline(host: HostTrace) -> Timeline:
     )
     findings = [*host.findings]
     if len(found):
+        findings += _repeated(launches, len(found.markers))
         findings += join_findings(timeline, host_window(host), is_one_file=True)
-        unlinked = int(((slices.host_row < 0) & found.is_work).sum())
-        if unlinked and not any(finding.code == "unattributed-slices" for finding in findings):
-            message = f"{unlinked:,} device rows are linked to no op, by no rule"
-            findings.append(Finding(Severity.INFO, "unattributed-slices", message, unlinked))
-    return Timeline(**{**timeline.__dict__, "findings": tuple(findings)})
+    return replace(timeline, findings=tuple(findings))
 
 
 def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
@@ -86,20 +84,23 @@ def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
 
 
 def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple[AlignedLaunches, Int64]:
-    """Launches that markers and runtime calls stand for, and the launch of each device row (-1 = none)."""
+    """Launches that markers and calls stand for, and the launch of each device row (-1 = none)."""
     events = host.events
-    by_marker = row_by_id(events.launch_id[found.markers], events.launch_id[found.rows])
-    by_call = row_by_id(events.correlation_id[found.calls], events.correlation_id[found.rows])
+    at_ns = events.start_ns[found.rows]
+    by_marker, by_call = (
+        launch_by_id(ids[rows], events.start_ns[rows], ids[found.rows], at_ns)
+        for ids, rows in ((events.launch_id, found.markers), (events.correlation_id, found.calls))
+    )
     launching = np.unique(by_call[(by_call >= 0) & (by_marker < 0)])
     rows = np.concatenate([found.markers, found.calls[launching]])
     place = np.searchsorted(launching, np.maximum(by_call, 0))
     launch = np.where(by_marker >= 0, by_marker, np.where(by_call >= 0, len(found.markers) + place, -1))
-    track = events.track[rows].astype(np.int64)
-    host_row, reason = match_launches(host, track, events.start_ns[rows])
+    track, start_ns = events.track[rows].astype(np.int64), events.start_ns[rows]
+    host_row, reason = match_launches(host, track, start_ns, start_ns + events.duration_ns[rows])
     names, of_row = np.unique(events.name[rows], return_inverse=True)
     interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
     launches = AlignedLaunches(
-        start_ns=events.start_ns[rows],
+        start_ns=start_ns,
         launch_id=np.where(events.launch_id[rows] != 0, events.launch_id[rows], events.correlation_id[rows]),
         name=interned[of_row] if len(rows) else np.empty(0, np.int32),
         pid=_numbers([track.pid for track in host.tracks])[track],
@@ -108,6 +109,16 @@ def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple
         reason=reason,
     )
     return launches, launch
+
+
+def _repeated(launches: AlignedLaunches, marker_count: int) -> list[Finding]:
+    """Ids that stand for several launches; markers and calls have numbers of their own."""
+    ids = np.split(launches.launch_id, [marker_count])
+    repeated = sum(len(own) - len(np.unique(own)) for own in ids)
+    if not repeated:
+        return []
+    message = f"{repeated:,} launches repeat an id: a device row was joined with the last launch of its id before it"
+    return [Finding(Severity.WARNING, "repeated-launch-id", message, repeated)]
 
 
 def _numbers(ids: list[Id]) -> Int64:
@@ -138,27 +149,32 @@ def _slices(
 
 
 def _recorded_rows(host: HostTrace, rows: Int64) -> Int64:
-    """The op whose id each row carries, where its category means that: int64[n], -1 = none."""
+    """The op whose id each row carries, where its category means that: int64[n], -1 = none.
+
+    Kineto of 2022 and 2023 wrote a row's own correlation id where no op was linked; ops count from 1 too, so that some have it.
+    """
     events = host.events
     ops = op_rows(host)
-    row = row_by_id(events.external_id[ops], events.external_id[rows])
+    external, correlation = events.external_id[rows], events.correlation_id[rows]
+    row = row_by_id(events.external_id[ops], np.where(external == correlation, 0, external))
     is_linked = np.array([text in _LINKED for text in host.strings], np.bool_)[events.category[rows]]
     return np.where(is_linked & (row >= 0), np.append(ops, -1)[row], -1)
 
 
 def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:
     """A track for each (row of the trace, kind): one lane may hold work and annotations, of which only work is busy."""
-    kinds = {kind: code for code, kind in enumerate(dict.fromkeys(found.kinds))}
-    code = np.array([kinds[kind] for kind in found.kinds], np.int64)
-    keys = host.events.track[found.rows].astype(np.int64) * max(len(kinds), 1) + code
-    distinct, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+    events = host.events
+    keys = events.track[found.rows].astype(np.int64) * len(found.kinds) + found.kind
+    _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+    hosts_names = {host.process_names.get(host.tracks[row].pid) for row in np.unique(events.track[op_rows(host)]).tolist()}
     tracks = []
     for order, at in enumerate(first.tolist()):
-        lane = host.tracks[int(host.events.track[found.rows[at]])]
-        device = host.process_labels.get(lane.pid) or host.process_names.get(lane.pid) or "device"
+        lane = host.tracks[int(events.track[found.rows[at]])]
+        named = host.process_names.get(lane.pid, "")
+        # Kineto calls every device as the process that used it, and labels it; only a backend's own name says more than the label.
+        device = (named if named not in hosts_names else "") or host.process_labels.get(lane.pid) or named or "device"
         name = host.thread_names.get(lane) or f"{lane.tid}"
-        tracks.append(Track(f"{device} ({lane.pid})", name, found.kinds[at], bool(found.is_work[at]), order))
-    del distinct
+        tracks.append(Track(f"{device} ({lane.pid})", name, found.kinds[found.kind[at]], bool(found.is_work[at]), order))
     return tuple(tracks), of_row.astype(np.int32)
 
 
