@@ -6,6 +6,7 @@ each payload without copying; `frame` and `payload` make packets. What a body sa
 
 from __future__ import annotations
 
+import codecs
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -106,6 +107,7 @@ def fields(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int
         elif wire in (_FIXED64, _FIXED32):
             stop = start + (8 if wire == _FIXED64 else 4)
             value = int.from_bytes(data[start : min(stop, end)], "little")
+            start = stop
         elif wire == _BYTES:
             size, start = _read_varint(data, start, end)
             stop = start + size
@@ -288,11 +290,20 @@ def looks_like(head: bytes) -> str:
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] in (b"{", b"["):
         return "JSON (a trace? give it as the host trace, --host)"
-    if all(byte in b"\t\r\n\x0c\x1b" or byte >= 0x20 for byte in head):
+    if _is_text(head):
         return f"text; {_WANTED}"
     if head[0] == 0x0A:
         return _looks_like_protobuf(head)
     return f"no format that this package knows; {_WANTED}"
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        # The head may end inside a character.
+        decoded = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return all(letter in "\t\r\n\x0c\x1b" or letter >= " " for letter in decoded)
 
 
 def _looks_like_protobuf(head: bytes) -> str:

@@ -258,8 +258,8 @@ def _require_header(name: str, data: Buffer, scanned: Scan) -> None:
 
 
 def _refuse_headless(name: str, data: Buffer, scanned: Scan) -> None:
-    if scanned.frames:
-        raise FormatError(name, "none of its packets is a header: the beginning is missing", offset=0)
+    if scanned.frames or scanned.unreadable:
+        raise FormatError(name, "none of its packets is a header that can be read: the beginning is missing or damaged", offset=0)
     head = bytes(data[:4096])
     if is_profile(head) or (head and scanned.end == 0 and _FIRST_BYTES.fullmatch(head[:9])):
         reason = f"it ends inside its first packet, after {len(data):,} bytes: nothing of it can be read"

@@ -1,0 +1,162 @@
+"""The envelope: what is walked, what is passed over, where a walk ends, what else an input may look like."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+
+from rblnpb.container import WireError, fields, frame, looks_like, payload, scan, varint
+from rblnpb.v1 import stream_pb2
+
+DISPLAY = frame(b"\x40\x05\x5a\x03abc")  # a timestamp, and an event of Perfetto's
+
+
+def walked(data: bytes) -> list[tuple[int, int, bytes]]:
+    return [(number, value, data[first:last]) for number, value, first, last in fields(data, 0, len(data))]
+
+
+@pytest.mark.parametrize("number", [0, 1, 127, 128, 300, 2**32, 2**63, 2**64 - 1])
+def test_a_number_is_encoded_as_protobuf_encodes_it(number: int) -> None:
+    assert walked(b"\x08" + varint(number)) == [(1, number, b"")]
+    assert stream_pb2.KindTotal(written=number).SerializeToString() == (b"\x10" + varint(number) if number else b"")
+
+
+def test_fields_of_every_wire_type_are_walked() -> None:
+    data = b"\x08\x96\x01" + b"\x11" + (7).to_bytes(8, "little") + b"\x1a\x02hi" + b"\x25" + (9).to_bytes(4, "little")
+
+    assert walked(data) == [(1, 150, b""), (2, 7, b""), (3, 0, b"hi"), (4, 9, b"")]
+
+
+def test_of_a_number_of_seventy_bits_64_count_as_in_protobuf() -> None:
+    assert walked(b"\x08" + b"\xff" * 9 + b"\x7f") == [(1, 2**64 - 1, b"")]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\x08", "at byte 1: the input ends inside a number"),
+        (b"\x08\x80", "at byte 1: the input ends inside a number"),
+        (b"\x08" + b"\x80" * 10 + b"\x01", "at byte 1: a number has more than ten bytes"),
+        (b"\x00\x01", "at byte 0: a field has number 0"),
+        (b"\x1a\x05hi", "at byte 0: field 3 reaches 3 bytes beyond its message"),
+        (b"\x11\x00", "at byte 0: field 2 reaches 7 bytes beyond its message"),
+        (b"\x0b\x0c", "at byte 0: field 1 has wire type 3, which this format does not use"),
+    ],
+)
+def test_bytes_that_are_no_message_say_where(data: bytes, message: str) -> None:
+    with pytest.raises(WireError) as raised:
+        walked(data)
+
+    assert str(raised.value) == message
+
+
+def test_a_packet_is_what_protobuf_reads() -> None:
+    content = stream_pb2.Header(magic="rblnpb", schema_minor=1).SerializeToString()
+    (packet,) = stream_pb2.Stream.FromString(payload(2**64 - 1, 300, 8, content)).packet
+
+    assert packet.payload == stream_pb2.Payload(
+        session_id=2**64 - 1, sequence=300, body_crc32=zlib.crc32(content), header=stream_pb2.Header(magic="rblnpb", schema_minor=1)
+    )
+
+
+def test_a_walk_gives_the_place_of_every_payload_and_counts_what_is_perfettos() -> None:
+    first, second = payload(7, 0, 8, b"one"), payload(7, 1, 12, b"")
+    data = first + DISPLAY + second
+
+    result = scan(data)
+
+    assert [(found.offset, found.size, found.session_id, found.sequence, found.body) for found in result.frames] == [
+        (0, len(first), 7, 0, 8),
+        (len(first) + len(DISPLAY), len(second), 7, 1, 12),
+    ]
+    assert [data[found.start : found.end] for found in result.frames] == [b"one", b""]
+    assert all(found.is_intact(data) for found in result.frames)
+    assert (result.display_packet_count, result.unreadable, result.end, result.reason) == (1, (), len(data), "")
+
+
+def test_a_payload_is_found_behind_other_fields_of_its_packet() -> None:
+    ours = payload(7, 0, 8, b"")
+    content = stream_pb2.Stream.FromString(ours).packet[0].SerializeToString()
+
+    assert [found.session_id for found in scan(frame(b"\x40\x05" + content)).frames] == [7]
+
+
+def test_a_display_packet_that_happens_to_hold_the_bytes_of_our_tag_is_none_of_ours() -> None:
+    assert scan(frame(b"\x5a\x05a\xc2\xc5\x03b")).display_packet_count == 1
+
+
+def test_a_checksum_that_is_not_there_is_not_checked() -> None:
+    packet = frame(stream_pb2.Packet(payload=stream_pb2.Payload(session_id=7, header=stream_pb2.Header())).SerializeToString())
+    (found,) = scan(packet).frames
+
+    assert (found.crc32, found.is_intact(packet)) == (None, True)
+
+
+def test_a_body_that_was_changed_is_not_intact() -> None:
+    data = payload(7, 0, 8, b"body").replace(b"body", b"bodY")
+
+    assert not scan(data).frames[0].is_intact(data)
+
+
+def test_a_cut_ends_the_walk_at_the_last_whole_packet() -> None:
+    first = payload(7, 0, 8, b"one")
+    result = scan(first + first[:-1])
+
+    assert (len(result.frames), result.end, result.reason) == (1, len(first), "the input ends 1 bytes before its last packet does")
+
+
+def test_what_is_no_packet_ends_the_walk() -> None:
+    first = payload(7, 0, 8, b"one")
+    result = scan(first + b"\x12\x00")
+
+    assert (len(result.frames), result.end, result.reason) == (1, len(first), "a packet begins with byte 0x0a, not 0x12")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        frame(b"\xc2\xc5\x03\x7f"),  # a payload longer than its packet
+        frame(b"\xc2\xc5\x03\x02\x09\x00"),  # a session id that is cut
+        payload(1, 0, 8, b"x").replace((1).to_bytes(8, "little"), bytes(8)),  # session 0
+    ],
+)
+def test_a_whole_packet_with_a_broken_payload_costs_itself_alone(broken: bytes) -> None:
+    after = payload(7, 0, 8, b"one")
+    result = scan(broken + after)
+
+    assert (result.unreadable, [found.session_id for found in result.frames], result.end) == ((0,), [7], len(broken + after))
+
+
+@pytest.mark.parametrize(
+    ("head", "what"),
+    [
+        (b"", "an empty file"),
+        (b"hello\nworld\n", "text"),
+        (b"\nhello", "text"),
+        ("größe".encode(), "text"),
+        (b'{"traceEvents": []}', "JSON"),
+        (b"\xef\xbb\xbf \n[{}]", "JSON"),
+        (gzip.compress(b"x"), "gzip-compressed data"),
+        (b"PK\x03\x04\x14\x00", "a zip archive"),
+        (b"\x28\xb5\x2f\xfd\x00", "zstd-compressed data"),
+        (b"SQLite format 3\0\x10", "an SQLite database"),
+        (b"\x7fELF\x02\x01", "a program or shared library"),
+        (bytes(range(256)), "no format that this package knows"),
+        (b"\x0a" + b"\x80" * 11, "no format that this package knows"),
+        (DISPLAY, "a Perfetto trace without records of ours"),
+        (b"\x0a\x04\x08\x01\x10\x02\x12\x00", "a pprof profile"),
+        (b"\x0a\x0d\x08\x01\x12\x09/host:CPU", "an XPlane (.xplane.pb)"),
+        (b"\x0a\x03\x0a\x01\x00", "protobuf of some other format"),
+    ],
+)
+def test_an_input_is_called_what_it_looks_like(head: bytes, what: str) -> None:
+    assert looks_like(head).startswith(what)
+
+
+@pytest.mark.parametrize("head", [b"", b"text", b"{", b"\x1f\x8b", b"PK\x03\x04", b"\x00\x01", DISPLAY, b"\x0a\x03\x0a\x01\x00"])
+def test_every_answer_says_what_to_do(head: bytes) -> None:
+    advice = looks_like(head).partition(";")[2] or looks_like(head).partition("(")[2]
+
+    assert len(advice) > 10

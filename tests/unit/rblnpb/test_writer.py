@@ -1,0 +1,278 @@
+"""Writing: what a stream holds, where chunks are cut, what is refused, what the index says."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rblnpb
+from rblnpb.clock import ClockMap, clock_maps
+from rblnpb.columns import (
+    ABSENT,
+    CHUNK_LIMIT,
+    Counters,
+    Dependencies,
+    DeviceSlices,
+    HostSlices,
+    Launches,
+    Overheads,
+    Table,
+    TextArray,
+    TraceEvents,
+)
+from rblnpb.errors import CheckError, OutputError
+from rblnpb.profile import Profile, Session
+from rblnpb.v1 import stream_pb2
+from rblnpb.writer import StreamWriter, bounds
+from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, encode, full, packets, payloads, tiny
+
+MAPS = clock_maps((RBLN,), SNAPSHOTS)
+
+
+def closing(data: bytes) -> stream_pb2.Closing:
+    message = body_of(payloads(data)[-1])
+    assert isinstance(message, stream_pb2.Closing)
+    return message
+
+
+def test_packets_stand_in_the_order_that_a_reader_needs() -> None:
+    assert [payload.WhichOneof("body") for payload in payloads(encode(full()))] == [
+        "header",
+        "definitions",
+        "clock_snapshots",
+        "trace_document",
+        *["chunk"] * 8,
+        "losses",
+        "closing",
+    ]
+
+
+def test_a_profile_that_was_not_ended_has_no_closing_packet() -> None:
+    assert [payload.WhichOneof("body") for payload in payloads(encode(tiny(is_complete=False)))][-1] == "chunk"
+
+
+def test_the_closing_packet_holds_totals_of_each_kind_and_the_ends() -> None:
+    message = closing(encode(full()))
+
+    assert [(total.kind, total.written, total.dropped) for total in message.totals] == [
+        (16, 1, 0),
+        (17, 3, 3),
+        (18, 2, 0),
+        (19, 2, 0),
+        (20, 3, 0),
+        (21, 3, 0),
+        (22, 2, 0),
+        (23, 3, 0),
+    ]
+    assert (message.ended_real_ns, message.ended_monotonic_ns) == (1_790_000_000_000_020_000, 20_900)
+
+
+def test_the_index_places_every_chunk_from_the_header_on() -> None:
+    data = encode(full())
+    sizes = [len(packet) for packet in packets(data)]
+    offsets = np.cumsum([0, *sizes]).tolist()
+    chunks = [row for row, payload in enumerate(payloads(data)) if payload.WhichOneof("body") == "chunk"]
+
+    index = closing(data).index
+
+    assert [(row.offset_bytes, row.size_bytes) for row in index] == [(offsets[row], sizes[row]) for row in chunks]
+    assert [(row.kind, row.count, row.clock_id) for row in index] == [
+        (16, 1, 1),
+        (17, 3, 16),
+        (18, 2, 16),
+        (19, 2, 0),
+        (20, 3, 1),
+        (21, 3, 1),
+        (22, 2, 16),
+        (23, 3, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        (Launches.of(start_ns=np.array([5, -9, 2])), (-9, 5)),
+        (HostSlices.of(start_ns=np.array([5, 1]), duration_ns=np.array([1, 20])), (1, 21)),
+        (Overheads.of(start_ns=np.array([5, 1]), duration_ns=np.array([ABSENT, 2])), (1, 5)),
+        (tiny().device_slices, (1_110, 1_960)),
+        (Counters.of(clock_id=16, time_ticks=np.array([0, 10])), (1_010, 1_020)),
+        (Counters.of(clock_id=1, time_ticks=np.array([7, 10])), (7, 10)),
+        (Counters.of(clock_id=17, time_ticks=np.array([7, 10])), (None, None)),
+        (Counters.of(clock_id=1, time_ticks=np.array([7, 2**63], np.uint64)), (None, None)),
+        (Launches.of(start_ns=np.array([0, 2**63 - 1])), (None, None)),
+        (DeviceSlices.of(clock_id=1, start_ticks=np.array([2**61]), duration_ticks=2**63), (None, None)),
+        (Dependencies.of(predecessor_ordinal=np.array([1])), (None, None)),
+        (TraceEvents.of(start_ns=np.array([1])), (None, None)),
+    ],
+)
+def test_the_bounds_of_a_chunk_are_least_start_and_greatest_end(table: Table, expected: tuple[int | None, int | None]) -> None:
+    assert bounds(table, MAPS) == expected
+
+
+def test_bounds_on_both_sides_of_a_wrap_ascend() -> None:
+    clock_map: ClockMap = MAPS[16]
+    table = DeviceSlices.of(clock_id=16, start_ticks=np.array([2**48 - 10, 20], np.uint64), duration_ticks=1)
+
+    assert bounds(table, {16: clock_map}) == (1_000, 1_031)
+
+
+def test_a_chunk_is_cut_where_it_is_full_and_where_the_clock_changes() -> None:
+    count = CHUNK_LIMIT + 3
+    clock_id = np.full(count, 16)
+    clock_id[1:3] = 1
+    profile = tiny(counters=Counters.of(clock_id=clock_id, name_strindex=3, time_ticks=np.arange(count)))
+    data = encode(profile)
+
+    with rblnpb.open_profile(data) as file:
+        heads = [(chunk.head.count, chunk.head.clock_id, chunk.head.first_ordinal) for chunk in file.chunks(Counters)]
+
+    assert heads == [(1, 16, 0), (2, 1, 1), (CHUNK_LIMIT, 16, 3)]
+    assert rblnpb.read(data).equals(profile)
+
+
+def test_a_chunk_is_full_at_65536_records() -> None:
+    profile = tiny(counters=Counters.of(clock_id=16, time_ticks=np.arange(CHUNK_LIMIT + 1)))
+    data = encode(profile, "raw")
+
+    with rblnpb.open_profile(data) as file:
+        assert [chunk.head.count for chunk in file.chunks(Counters)] == [CHUNK_LIMIT, 1]
+    assert rblnpb.read(data).equals(profile)
+
+
+def test_a_chunk_ends_before_its_texts_grow_long() -> None:
+    text = b"x" * (40 << 20)
+    events = TraceEvents.of(arguments=TextArray.of([text, text, b"y"]))
+    data = encode(tiny(trace_events=events))
+
+    with rblnpb.open_profile(data) as file:
+        assert [chunk.head.count for chunk in file.chunks(TraceEvents)] == [1, 2]
+
+
+def test_a_dangling_reference_is_refused() -> None:
+    profile = tiny(device_slices=tiny().device_slices.replace(engine_id=np.array([1, 2, 1])))
+
+    with pytest.raises(CheckError, match=r"the profile to write: error: device_slices.engine_id: 1 device_slices refer"):
+        encode(profile)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"launches": Launches.of(thread_id=np.array([4, -1]))}, "launches: column thread_id: -1 is no value of it"),
+        ({"host_slices": HostSlices.of(duration_ns=np.array([-5]))}, "host_slices: column duration_ns: -5 is no value of it"),
+        ({"overheads": Overheads.of(size_bytes=np.array([-5, 3]))}, "overheads: column size_bytes: -5 is no value of it"),
+    ],
+)
+def test_a_negative_number_in_a_column_that_is_not_signed_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(CheckError, match=message):
+        encode(tiny(**changes))
+
+
+def test_an_error_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(CheckError):
+        rblnpb.write(tiny(launches=Launches.of(thread_id=np.array([-1]))), tmp_path / "a.pb")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_there_is_not_overwritten_unless_told_to(tmp_path: Path) -> None:
+    path = tmp_path / "a.pb"
+    rblnpb.write(tiny(), path)
+
+    with pytest.raises(OutputError, match="exists already"):
+        rblnpb.write(tiny(), path)
+    rblnpb.write(full(), path, force=True)
+
+    assert rblnpb.read(path).equals(full())
+
+
+def test_an_unknown_codec_is_named() -> None:
+    with pytest.raises(ValueError, match="codec 'lz4' is none of raw, none, zstd, zlib"):
+        encode(tiny(), "lz4")
+
+
+@pytest.mark.parametrize("session_id", [0, -1, 2**64])
+def test_a_session_id_is_a_number_of_64_bits_and_not_0(session_id: int) -> None:
+    with pytest.raises(ValueError, match="a session id is a number from 1"):
+        encode(Profile(Session(session_id)))
+
+
+def test_rows_of_strings_that_repeat_one_keep_their_place() -> None:
+    """A profile that lost a packet of definitions has empty rows between the others."""
+    profile = tiny(
+        strings=("", "rbln:0", "", "rbln:0", "Neural Engine Clusters"),
+        device_slices=tiny().device_slices.replace(name_strindex=np.array([4, 3, 2])),
+    )
+
+    assert rblnpb.read(encode(profile)).equals(profile)
+
+
+class HalfWriter(io.RawIOBase):
+    """A raw file that takes at most 100 bytes at once, as a pipe may."""
+
+    def __init__(self) -> None:
+        self.taken = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        part = bytes(data[:100])
+        self.taken += part
+        return len(part)
+
+
+def test_a_raw_file_that_takes_less_than_it_is_given_gets_it_all() -> None:
+    file = HalfWriter()
+    rblnpb.write(full(), file, codec="zlib")  # type: ignore[arg-type]  # a raw file has what is used of a binary one
+
+    assert bytes(file.taken) == encode(full())
+
+
+class TestStreamWriter:
+    def test_strings_of_definitions_are_sent_once(self) -> None:
+        file = io.BytesIO()
+        writer = StreamWriter(file, Session(SESSION_ID))
+        writer.define(strings=("a", "b"))
+        writer.define(strings=("b", "c"), threads=((5, "a"),))
+        writer.define()
+
+        definitions = [body_of(payload) for payload in payloads(file.getvalue())[1:]]
+
+        assert [(message.first_strindex, list(message.strings)) for message in definitions] == [(1, ["a", "b"]), (3, ["c"])]
+        assert [(row.thread_id, row.name_strindex) for row in definitions[1].threads] == [(5, 1)]
+
+    def test_what_a_call_wrote_can_be_read_whatever_comes_after(self) -> None:
+        file = io.BytesIO()
+        writer = StreamWriter(file, Session(SESSION_ID))
+        writer.chunk(Launches.of(start_ns=np.array([5, 6])))
+
+        profile = rblnpb.read(file.getvalue())
+
+        assert profile.launches.start_ns.tolist() == [5, 6]
+        assert not profile.is_complete
+
+    @pytest.mark.parametrize(
+        ("table", "message"),
+        [
+            (Launches.empty(), "a chunk holds 1 to 65,536 records, not 0"),
+            (Launches.of(CHUNK_LIMIT + 1), "a chunk holds 1 to 65,536 records, not 65,537"),
+            (Counters.of(clock_id=np.array([1, 2])), "the records of a chunk are of one clock"),
+            (Launches.of(process_id=np.array([-1, 0])), "launches: column process_id: -1 is no value of it"),
+        ],
+    )
+    def test_records_that_make_no_chunk_are_refused_and_nothing_is_written(self, table: Table, message: str) -> None:
+        file = io.BytesIO()
+        writer = StreamWriter(file, Session(SESSION_ID))
+        before = file.tell()
+
+        with pytest.raises(ValueError, match=message):
+            writer.chunk(table)
+
+        assert file.tell() == before
+        writer.close()
+        assert [finding.code for finding in rblnpb.read(file.getvalue()).findings] == ["no-records"]
