@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from rblnpb._version import __version__
 from rblnpb.errors import OutputError, RblnpbError, UsageError
@@ -41,7 +41,10 @@ exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input unreadabl
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse with our exit code and one line of error."""
+    """argparse with our exit code and one line of error; a shortened option would end to work when another one begins like it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -78,16 +81,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = build_parser().parse_args(argv)
     try:
+        if sys.stdout is None:
+            raise OutputError("cannot write the result: standard output is closed")
         code: int = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has enough; a second error while the interpreter ends would say nothing new.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has enough.
+        _drop_output()
         code = OK
     except KeyboardInterrupt:
         code = _INTERRUPTED
     except RblnpbError as error:
         code = _fail(str(error), next((code for kind, code in _CODES.items() if isinstance(error, kind)), UNREADABLE))
+    except OSError as error:
+        # Errors of inputs and of files written have become ours; what is left is standard output.
+        _drop_output()
+        code = _fail(f"cannot write the result: {error.strerror or error}", UNWRITABLE)
     except MemoryError:
         code = _fail("not enough memory for this input", UNREADABLE)
     except Exception as error:  # a traceback helps nobody at a terminal; the variable brings it back
@@ -96,6 +105,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         code = _fail(f"internal error, please report it ({what}); RBLNPB_TRACEBACK=1 shows where", _INTERNAL)
     return code
+
+
+def _drop_output() -> None:
+    """Let what is buffered for standard output go nowhere: a second error while the interpreter ends would say nothing new."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:

@@ -62,12 +62,9 @@ def exit_code(findings: Iterable[Finding], fail_on: str) -> int:
 
 
 def print_data(data: str | bytes) -> None:
-    """Data goes to stdout as it is."""
-    if isinstance(data, str):
-        sys.stdout.write(data)
-    else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+    """Data goes to stdout as it is, text as UTF-8 whatever the terminal is set to: a name may hold any letter."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data.encode(errors="replace") if isinstance(data, str) else data)
 
 
 def print_findings(findings: Iterable[Finding], *, least: str = "warning") -> None:

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Merge and write."""
-    from rblnpb.errors import OutputError, UsageError
+    from rblnpb.errors import UsageError
 
     from .. import pipeline
 
@@ -42,13 +42,8 @@ def run(options: argparse.Namespace) -> int:
         inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     timeline = inputs.merge()
     with progress_bar("writing") as progress:
-        try:
-            target = sys.stdout.buffer if name == "-" else name
-            findings = pipeline.write_chrome_trace(timeline, target, force=options.force, progress=progress)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise OutputError(f"cannot write {name}: {error.strerror or error}") from error
+        target = sys.stdout.buffer if name == "-" else name
+        findings = pipeline.write_chrome_trace(timeline, target, force=options.force, progress=progress)
     print_findings((*timeline.findings, *findings))
     if name != "-":
         slices = len(timeline.slices) + len(timeline.frames)

@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import Final
 
+from ._options import print_data
+
 NAME: Final = "simulate"
 HELP: Final = "write the device profile of a simulated NPU"
 EXAMPLES: Final = """\
@@ -20,14 +22,14 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.pb", help="file to write")
+    parser.add_argument("-o", "--output", metavar="FILE.pb", help="file to write; - = stdout, and the report goes to stderr")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--calls", type=_count, metavar="N", help="how many calls; default: 3")
     what.add_argument("--records", type=_count, metavar="N", help="about how many device slices, instead of --calls")
     what.add_argument("--from-host", metavar="TRACE", help="launch one program for each leaf compute op of this host trace")
     parser.add_argument("--program", metavar="NAME", help="program that every call runs; --program list names them; default: mm")
     parser.add_argument("--npu", choices=("rebel100", "atom"), default="rebel100", help="default: rebel100")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="same seed, same file; default: 0")
+    parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="same seed, same file; default: 0")
     parser.add_argument(
         "--instances", type=_count, default=1, metavar="N", help="runtime instances that share the calls; default: 1"
     )
@@ -56,15 +58,30 @@ def _count(text: str) -> int:
 _count.__name__ = "number"
 
 
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return value
+
+
+_seed.__name__ = "number"
+
+
 def run(options: argparse.Namespace) -> int:
     """Simulate, write, and report as the runtime does."""
+    from rblnpb.errors import UsageError
+
     from .. import pipeline
 
     if options.program == "list" or "list" in options.fault:
-        sys.stdout.write(pipeline.simulation_choices())
+        print_data(pipeline.simulation_choices())
         return 0
+    if options.output is None:
+        raise UsageError("name the file to write: -o FILE.pb")
+    is_stream = options.output == "-"
     text = pipeline.simulate_to_file(
-        options.output,
+        sys.stdout.buffer if is_stream else options.output,
         from_host=options.from_host,
         faults=tuple(options.fault),
         names=options.names,
@@ -79,5 +96,8 @@ def run(options: argparse.Namespace) -> int:
         threads=options.threads,
         drained=False if options.overlapped else None,
     )
-    sys.stdout.write(text)
+    if is_stream:
+        sys.stderr.write(text)
+    else:
+        print_data(text)
     return 0

@@ -6,7 +6,7 @@ import argparse
 import shutil
 from typing import Final
 
-from ._options import add_fail_on, add_format, add_inputs, exit_code, print_data
+from ._options import add_fail_on, add_format, add_inputs, exit_code, print_data, progress_bar
 
 NAME: Final = "status"
 HELP: Final = "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not"
@@ -29,7 +29,9 @@ def run(options: argparse.Namespace) -> int:
     """Judge and print."""
     from .. import pipeline
 
-    status = pipeline.status(pipeline.read_inputs(options.inputs, options.host, strict=options.strict).merge())
+    with progress_bar("reading") as progress:
+        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
+    status = pipeline.status(inputs.merge())
     width = max(shutil.get_terminal_size((120, 24)).columns, 80)
     print_data(status.to_json() if options.format == "json" else status.text(width))
     return exit_code(status.values.findings, options.fail_on)

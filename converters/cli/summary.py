@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from ._options import add_format, add_inputs, print_data, print_findings
+from ._options import add_format, add_inputs, print_data, print_findings, progress_bar
 
 NAME: Final = "summary"
 HELP: Final = "print torch's key_averages table, with device time on the op that launched it"
@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     """Sum up and print."""
     from .. import pipeline
 
-    inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict)
+    with progress_bar("reading") as progress:
+        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     timeline = inputs.merge()
     summary = pipeline.summarize(
         timeline,

@@ -6,10 +6,11 @@ from rblnpb.errors import UsageError
 from rblnpb.profile import Profile
 
 from ..timeline import HostTrace, Timeline
+from .align import require_unix_time
 from .device_side import profile_timeline
 from .trace_side import trace_timeline
 
-__all__ = ["merge"]
+__all__ = ["merge", "require_unix_time"]
 
 
 def merge(profile: Profile | None, host: HostTrace | None = None) -> Timeline:

@@ -18,6 +18,7 @@ from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
 from ..timeline import Bool, ClockQuality, HostTrace, Int64
+from .correlate import host_window
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
@@ -31,17 +32,14 @@ _PLACEABLE_NS: Final = 1 << 62
 """Readings beyond this are none; below it, differences of two fit in 64 bits."""
 
 
-def require_unix_time(host: HostTrace, last_ns: int | None) -> None:
-    """Refuse a host trace whose times cannot be told in Unix time.
-
-    Args:
-        host: The trace.
-        last_ns: The last time that it covers; None when it covers none, so that there is nothing to be placed.
+def require_unix_time(host: HostTrace) -> None:
+    """Refuse a host trace whose times cannot be told in Unix time. Without any times there is nothing to be told.
 
     Raises:
         ClockError: It does not say when its zero was, and its times are no Unix times as they stand.
     """
-    if not host.has_base_time and last_ns is not None and last_ns < _UNIX_NS:
+    window = host_window(host)
+    if not host.has_base_time and window is not None and window[1] < _UNIX_NS:
         raise ClockError(
             f"cannot join {host.document.name} with a profile: its times are no Unix times, and it does not say when its zero was "
             "(baseTimeNanoseconds); export the trace with torch 2.2 or later, or look at each file alone"

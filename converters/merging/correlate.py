@@ -48,6 +48,8 @@ def innermost(host: HostTrace, rows: Int64, track: Int64, time_ns: Int64, end_ns
     Returns:
         int64[n]; rows of `host.events`, -1 where no slice contains it. Of equal slices it is the last in the file.
     """
+    if not len(track):
+        return np.empty(0, np.int64)
     events = host.events
     until = time_ns + 1 if end_ns is None else np.maximum(end_ns, time_ns + 1)
     has_points = np.zeros(len(host.tracks) + 1, np.bool_)

@@ -22,7 +22,6 @@ from ..timeline import (
     AlignedSlices,
     Dependencies,
     HostTrace,
-    Int32,
     RecordCount,
     RuntimeSlices,
     SliceNames,
@@ -45,9 +44,8 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
     Raises:
         ClockError: The clocks of the two cannot be joined.
     """
-    window = host_window(host) if host is not None else None
     if host is not None:
-        require_unix_time(host, window[1] if window else None)
+        require_unix_time(host)
     alignment = Alignment.of(profile, needs_real_time=host is not None)
     strings = StringTable()
     launches = _launches(profile, host, alignment, strings)
@@ -76,7 +74,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
     )
     findings = [*profile.findings, *alignment.findings, *_unplaced((placed, placed_frames, placed_samples))]
     if host is not None:
-        findings += [*host.findings, *join_findings(timeline, window), *_origin_findings(profile, host)]
+        findings += [*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host)]
     return replace(timeline, findings=tuple(findings))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -17,7 +17,7 @@ from ..merging import merge
 from ..sources.kineto import read_host
 from ..timeline import HostTrace, Timeline
 
-__all__ = ["Inputs", "Progress", "read_file", "read_inputs"]
+__all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
 
 Progress = Callable[[int, int], None]
 
@@ -42,8 +42,7 @@ class Inputs:
         Raises:
             ClockError: The clocks of profile and host trace cannot be joined.
         """
-        timeline = merge(self.profile, self.host)
-        return Timeline(**{**timeline.__dict__, "sources": self.names})
+        return replace(merge(self.profile, self.host), sources=self.names)
 
 
 def read_inputs(
@@ -65,7 +64,10 @@ def read_inputs(
         FormatError: An input cannot be read.
         MergeError: Several profiles, or several host traces.
         CheckError: `strict`, and something is missing or odd.
+        UsageError: Standard input is given twice, or a profile as the host trace.
     """
+    if sum(str(name) == "-" for name in (*inputs, host)) > 1:
+        raise UsageError("standard input (-) can be read once: name the other input's file")
     profiles: list[tuple[str, Profile]] = []
     traces: list[tuple[str, HostTrace]] = []
     for name in [name for given in inputs for name in _expand(os.fspath(given))]:
@@ -83,7 +85,13 @@ def read_inputs(
     _require_one("host traces", [name for name, _ in traces])
     profile = profiles[0][1] if profiles else None
     trace = traces[0][1] if traces else None
-    return Inputs(profile, trace, tuple(name for name, _ in [*profiles, *traces]))
+    return Inputs(profile, trace, tuple(display_name(name) for name, _ in [*profiles, *traces]))
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """What reports call a file: its name, with replacement characters where it is no text."""
+    name = os.fspath(path)
+    return "<stdin>" if name == "-" else os.fsencode(name).decode(errors="replace")
 
 
 def read_file(path: str | os.PathLike[str], *, strict: bool = False) -> list[Profile] | HostTrace:
@@ -112,9 +120,12 @@ def _is_trace(head: bytes) -> bool:
 
 def _expand(name: str) -> list[str]:
     """The files of a folder, by name; a file is itself."""
-    if name == "-" or not Path(name).is_dir():
-        return [name]
-    found = sorted(path for path in Path(name).iterdir() if path.name.endswith((".pb", ".json", ".json.gz")))
+    try:
+        if name == "-" or not Path(name).is_dir():
+            return [name]
+        found = sorted(path for path in Path(name).iterdir() if path.name.endswith((".pb", ".json", ".json.gz")))
+    except OSError as error:
+        raise FormatError(name, (error.strerror or str(error)).lower()) from error
     if not found:
         raise FormatError(name, "it is a folder without a .pb, .json or .json.gz file")
     return [str(path) for path in found]
@@ -123,11 +134,19 @@ def _expand(name: str) -> list[str]:
 def _peek(name: str) -> tuple[Any, bytes]:
     """What to read from, and its first bytes."""
     if name == "-":
+        if sys.stdin is None:
+            raise FormatError("<stdin>", "standard input is closed")
         stream = _Peekable(sys.stdin.buffer)
         return stream, stream.head
     try:
         with Path(name).open("rb") as file:
             return name, file.read(_HEAD_BYTES)
+    except FileNotFoundError as error:
+        raise FormatError(
+            name, "there is no such file; a recording leaves rbln_*.pb, prof.export_chrome_trace(path) a trace"
+        ) from error
+    except IsADirectoryError as error:
+        raise FormatError(name, "it is a folder; name a file in it") from error
     except OSError as error:
         raise FormatError(name, (error.strerror or str(error)).lower()) from error
 

@@ -20,9 +20,11 @@ def require_writable(path: str | os.PathLike[str], *, force: bool) -> None:
     """Refuse an output that could not be written, before hours of work are spent on it.
 
     Raises:
-        OutputError: The file is there already and `force` is not given, or its folder is not there.
+        OutputError: The file is there already and `force` is not given, it is a folder, or its folder is not there.
     """
     target = Path(path)
+    if target.is_dir():
+        raise OutputError(f"cannot write {target}: it is a folder")
     if target.exists() and not force:
         raise OutputError(f"{target} exists already; overwrite it with --force")
     if not target.parent.is_dir():
@@ -54,5 +56,7 @@ def write_chrome_trace(
         from isal import igzip
 
         # No name and no time in the header: the same timeline gives the same bytes.
-        with igzip.IGzipFile(filename="", mode="wb", fileobj=file, compresslevel=2, mtime=0) as packed:
+        with igzip.IGzipFile(  # type: ignore[no-untyped-call]  # isal has no types for it
+            filename="", mode="wb", fileobj=file, compresslevel=2, mtime=0
+        ) as packed:
             return render_chrome_trace(timeline, packed, progress=progress)

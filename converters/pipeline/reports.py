@@ -14,7 +14,7 @@ from ..sinks.contents import render_contents_json, render_contents_text
 from ..sinks.findings import render_findings_json, render_findings_text
 from ..sinks.status import render_status_json, render_status_text
 from ..timeline import Timeline
-from .inputs import read_file
+from .inputs import display_name, read_file
 
 __all__ = ["Contents", "FileFindings", "Status", "check_file", "show_file", "status"]
 
@@ -64,14 +64,15 @@ class FileFindings:
 
 
 def check_file(path: str | os.PathLike[str]) -> FileFindings:
-    """Everything that is odd about a profile or a host trace, all sessions of it.
+    """Everything that is odd about a profile or a host trace, all sessions of it; what several of them share is named once.
 
     Raises:
         FormatError: It cannot be read at all.
     """
     found = read_file(path)
     sessions = found if isinstance(found, list) else [found]
-    return FileFindings(os.fspath(path), tuple(finding for session in sessions for finding in session.findings))
+    findings = dict.fromkeys(finding for session in sessions for finding in session.findings)
+    return FileFindings(display_name(path), tuple(findings))
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,10 @@ def show_file(path: str | os.PathLike[str], *, strict: bool = False) -> Contents
         CheckError: `strict`, and something is missing or odd.
     """
     found = read_file(path, strict=strict)
+    name = display_name(path)
     if not isinstance(found, list):
-        return Contents({"file": os.fspath(path), **trace_contents(found)})
+        return Contents({"file": name, **trace_contents(found)})
     described = [profile_contents(profile) for profile in found]
     if len(described) == 1:
-        return Contents({"file": os.fspath(path), **described[0]})
-    return Contents({"file": os.fspath(path), "format": described[0]["format"], "sessions": described})
+        return Contents({"file": name, **described[0]})
+    return Contents({"file": name, "format": described[0]["format"], "sessions": described})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import BinaryIO
 
 import numpy as np
 
@@ -14,8 +15,10 @@ from rblnpb.report import render as render_report
 from rblnpb.sim import LaunchPlan
 
 from ..analyze.launch_plan import planned_launches
+from ..merging import require_unix_time
 from ..sources.kineto import read_host
 from ..timeline import HostTrace
+from .inputs import display_name
 from .output import require_writable
 
 __all__ = ["NAME_STYLES", "launch_plan", "simulate_to_file", "simulation_choices"]
@@ -31,15 +34,16 @@ def launch_plan(host: HostTrace) -> LaunchPlan:
     """A launch for each leaf compute op of a host trace, from its thread at its time.
 
     Raises:
-        UsageError: The trace has no such op, or its times are not Unix times.
+        UsageError: The trace has no such op.
+        ClockError: Its times are not Unix times.
     """
-    if not host.has_base_time:
-        raise UsageError(f"{host.document.name} does not say when its time begins (baseTimeNanoseconds): launches cannot be placed")
+    require_unix_time(host)
     planned = planned_launches(host)
     if not len(planned):
         raise UsageError(f"{host.document.name} has no operator that would launch work on a device")
     rows = {op: row for row, op in enumerate(dict.fromkeys(planned.ops))}
-    threads = {tid: name for tid, name in planned.thread_names.items() if tid in set(planned.tid.tolist())}
+    launching = set(planned.tid.tolist())
+    threads = {tid: name for tid, name in planned.thread_names.items() if tid in launching}
     return LaunchPlan(
         time_ns=planned.time_ns,
         process_id=planned.pid,
@@ -51,7 +55,7 @@ def launch_plan(host: HostTrace) -> LaunchPlan:
 
 
 def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the user
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | BinaryIO,
     *,
     from_host: str | os.PathLike[str] | None = None,
     faults: tuple[str, ...] = (),
@@ -70,7 +74,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
     """Simulate a recording, write it, and return the generation report that the runtime would print.
 
     Args:
-        path: File to write.
+        path: File to write, or a binary stream.
         from_host: Host trace whose ops launch; then program, calls, records and threads come from it.
         faults: Names of `rblnpb.sim.FAULTS`.
         names: A key of NAME_STYLES.
@@ -83,11 +87,18 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         FormatError: The host trace cannot be read.
         OutputError: The file is there already, or cannot be written.
     """
-    require_writable(path, force=force)
+    name = "<stdout>"
+    if isinstance(path, (str, os.PathLike)):
+        require_writable(path, force=force)
+        name = display_name(path)
     chosen: dict[str, object] = {"program": program, "calls": calls, "records": records, "drained": drained}
     if from_host is not None:
         if program is not None:
             raise UsageError("--program and --from-host exclude each other: the ops of the trace say what runs")
+        if threads != 1 or instances != 1:
+            raise UsageError(
+                "--threads and --instances do not go with --from-host: the threads are the trace's, and one instance runs all"
+            )
         host = read_host(from_host)
         chosen["launches"] = launch_plan(host)
         named = host.metadata.get("host_name")
@@ -104,7 +115,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         **given,  # type: ignore[arg-type]  # what simulate takes, without what was not chosen
     )
     sim.write_faulty(profile, path, faults, display=display, force=force)
-    return render_report(generation_report(profile, os.fspath(path))) + "\n"
+    return render_report(generation_report(profile, name)) + "\n"
 
 
 def simulation_choices() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from typing import Final
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "format_bytes",
     "format_count",
     "format_ns",
+    "format_unix_ns",
     "ns_to_us_text",
     "torch_flops_scale",
     "torch_memory",
@@ -53,6 +55,16 @@ def format_ns(ns: int) -> str:
         if thousandths < 1_000_000 or unit == "s":
             break
     return f"{sign}{thousandths // 1000:,}.{thousandths % 1000:03d} {unit}"
+
+
+def format_unix_ns(time_ns: int) -> str:
+    """A moment in Unix time, as a date with all its digits.
+
+    >>> format_unix_ns(1_795_962_120_123_000_000)
+    '2026-11-29 14:22:00.123000000 UTC'
+    """
+    seconds, rest = divmod(time_ns, 10**9)
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{rest:09d} UTC"
 
 
 def format_bytes(size_bytes: int) -> str:

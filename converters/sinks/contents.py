@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import orjson
 
-from ._units import format_bytes, format_count
+from ._units import format_bytes, format_count, format_unix_ns
 
 __all__ = ["render_contents_json", "render_contents_text"]
 
-_MOST_ROWS = 12
+_MOST_ROWS: Final = 12
 """Most rows of a list in the text; JSON has them all."""
+
+_QUOTED: Final = ("settings", "metadata", "by_category", "engines", "counts")
+"""Facts whose keys are words of the file, not ours: shown as they are."""
+
+_MOMENTS: Final = ("started_real_ns", "ended_real_ns", "first_ns", "last_ns", "base_time_ns")
+_UNIX_NS: Final = 10**18
+"""Moments from here on are Unix times; below it a trace counts from a zero of its own."""
+
+_IDS: Final = ("pid", "tid", "process_id", "rank")
+"""Names, not amounts: their digits are not grouped."""
 
 
 def render_contents_text(values: Mapping[str, object]) -> str:
@@ -19,14 +30,14 @@ def render_contents_text(values: Mapping[str, object]) -> str:
     return "\n".join(_lines(values, "")) + "\n"
 
 
-def _lines(values: Mapping[str, object], indent: str) -> Iterator[str]:
+def _lines(values: Mapping[str, object], indent: str, *, is_quoted: bool = False) -> Iterator[str]:
     for key, value in values.items():
         if value is None or value in ({}, [], ""):
             continue
-        label = key.replace("_", " ")
+        label = key if is_quoted else key.replace("_", " ")
         if isinstance(value, Mapping):
             yield f"{indent}{label}:"
-            yield from _lines(value, indent + "  ")
+            yield from _lines(value, indent + "  ", is_quoted=key in _QUOTED)
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield f"{indent}{label}: {format_count(len(value))}"
             for row in value[:_MOST_ROWS]:
@@ -54,8 +65,9 @@ def _text(key: str, value: object) -> str:
     if isinstance(value, int):
         if key.endswith("_bytes"):
             return format_bytes(value)
-        # Ids are names, not amounts: no separators.
-        return str(value) if key in ("pid", "tid", "process_id", "rank") else format_count(value)
+        if key in _MOMENTS and value >= _UNIX_NS:
+            return format_unix_ns(value)
+        return str(value) if key in _IDS else format_count(value)
     return str(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 
 import orjson
 
@@ -64,10 +65,13 @@ def _print_engines(console: object, status: ProfileStatus) -> None:
         return
     origin = min(engine.first_ns for engine in status.engines)
     several = len({engine.device for engine in status.engines}) > 1
+    names = Counter((engine.device, engine.name) for engine in status.engines)
     _print(console, "")
     table = _table("Engine", "work", "slices", "first", "last", "busy", "sum", numbers=5)
     for engine in status.engines:
         name = f"{engine.device} {engine.name}" if several else engine.name
+        # A lane of a trace may hold rows of several kinds.
+        name += f" ({engine.kind})" if names[engine.device, engine.name] > 1 else ""
         times = (engine.first_ns - origin, engine.last_ns - origin, engine.busy_ns, engine.sum_ns)
         _row(table, name, "yes" if engine.is_work else "no", format_count(engine.slice_count), *map(format_ns, times))
     _print(console, table)

@@ -25,20 +25,16 @@ _COLUMNS = (
 _MEMORY_COLUMNS = ("cpu_memory_bytes", "self_cpu_memory_bytes", "device_memory_bytes", "self_device_memory_bytes")
 
 
-def _row(averages: KeyAverages, row: int) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "name": averages.name[row],
-        "kind": averages.kind[row],
-        "count": int(averages.count[row]),
-        **{name: int(getattr(averages, name)[row]) for name in _COLUMNS},
-    }
+def _columns(averages: KeyAverages) -> dict[str, Sequence[Any]]:
+    """What stands in a row, by name; memory, operations and shapes only where they were told."""
+    numbers = ["count", *_COLUMNS]
     if averages.profile_memory:
-        value |= {name: int(getattr(averages, name)[row]) for name in _MEMORY_COLUMNS}
+        numbers += _MEMORY_COLUMNS
     if averages.with_flops:
-        value["flops"] = int(averages.flops[row])
-    if any(averages.input_shapes):
-        value["input_shapes"] = averages.input_shapes[row]
-    return value
+        numbers.append("flops")
+    columns: dict[str, Sequence[Any]] = {"name": averages.name, "kind": averages.kind}
+    columns |= {name: getattr(averages, name).tolist() for name in numbers}
+    return columns | ({"input_shapes": averages.input_shapes} if any(averages.input_shapes) else {})
 
 
 def _totals(averages: KeyAverages) -> dict[str, int]:
@@ -59,11 +55,12 @@ def render_summary_json(averages: KeyAverages, rows: Sequence[int], findings: Se
         rows: Its rows to show, in order. `totals` speak of all rows.
         findings: Notes.
     """
+    columns = _columns(averages)
     value = {
         "schema": "rblnpb.summary/1",
         "by": "op",
         "device_name": averages.device_name,
-        "rows": [_row(averages, row) for row in rows],
+        "rows": [{name: column[row] for name, column in columns.items()} for row in rows],
         "totals": _totals(averages),
         "findings": finding_values(findings),
     }
@@ -76,14 +73,12 @@ def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
     A name that a spreadsheet would take for a formula gets a leading apostrophe.
     """
     out = io.StringIO()
-    values = [_row(averages, row) for row in rows]
-    names = list(values[0]) if values else ["name", "kind", "count", *_COLUMNS]
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    for value in values:
-        writer.writerow({key: _harmless(cell) for key, cell in value.items()})
+    columns = _columns(averages)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_harmless(column[row]) for column in columns.values()] for row in rows)
     return out.getvalue()
 
 
 def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell

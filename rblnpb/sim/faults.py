@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, BinaryIO, Final, TypeVar
@@ -71,13 +72,18 @@ def apply_faults(profile: Profile, faults: Sequence[str]) -> Profile:
 
 
 def write_faulty(
-    profile: Profile, path: str | os.PathLike[str], faults: Sequence[str], *, display: bool = False, force: bool = False
+    profile: Profile,
+    path: str | os.PathLike[str] | BinaryIO,
+    faults: Sequence[str],
+    *,
+    display: bool = False,
+    force: bool = False,
 ) -> None:
     """Write a profile with the faults of files among `faults` done to the file. Without any it is `rblnpb.write`.
 
     Args:
         profile: Faults of records are in it already, see `apply_faults`.
-        path: The file.
+        path: The file, or a binary stream.
         faults: Names of FAULTS.
         display: Add Perfetto display packets; not with two writers.
         force: Overwrite a file that is there.
@@ -96,7 +102,7 @@ def write_faulty(
     else:
         write(profile, content, display=display)
     data = content.getvalue()
-    with open_output(path, force=force) as file:
+    with open_output(path, force=force) if isinstance(path, (str, os.PathLike)) else nullcontext(path) as file:
         # The closing packet holds at least the totals, so the last dozen bytes are all its own.
         file.write(data[:-12] if "truncate" in faults else data)
 
