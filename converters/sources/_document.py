@@ -154,8 +154,7 @@ class DocumentPass:
         self.ignored_bytes = len(rest) + sum(map(len, stored))
 
     def _cut(self) -> TruncatedError:
-        reason = "the gzip data ends early; copy the file again, or profile again"
-        return TruncatedError(self._document.name, reason, offset=self.text_bytes)
+        return TruncatedError(self._document.name, "the gzip data ends early", offset=self.text_bytes)
 
     def _damaged(self, error: Exception) -> FormatError:
         reason = f"the gzip data is damaged ({error}); copy the file again, or profile again"

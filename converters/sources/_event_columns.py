@@ -20,7 +20,8 @@ from ._event_records import NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Event, Pl
 from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
-from ._odd_events import NotJsonError, OddEvents, readable_text
+from ._json_text import decoded_value
+from ._odd_events import NotJsonError, OddEvents
 
 _Key = TypeVar("_Key")
 _Columns = dict[str, npt.NDArray[Any]]
@@ -184,7 +185,7 @@ class EventColumns:
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
-        value, _ = readable_text(bytes(event.args.labels if is_label else event.args.name))
+        value, _ = decoded_value(bytes(event.args.labels if is_label else event.args.name))
         if not isinstance(value, str):
             return
         if event.name == "thread_name":
@@ -205,6 +206,8 @@ def _decoded(decoder: msgspec.json.Decoder[Any], block: EventBlock) -> list[Any]
 
 def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> npt.NDArray[np.int32]:
     """Row of each key in the table, which learns the keys that it does not have."""
+    if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
+        return np.full(len(keys), table.setdefault(keys[0], len(table)), np.int32)
     try:
         return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
     except KeyError:

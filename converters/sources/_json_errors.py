@@ -10,6 +10,10 @@ _SPACE: Final = re.compile(r"[ \t\r\n]*")
 _BARE_WORD: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?Infinity|NaN)', re.DOTALL)
 
 
+# What may stand at the end of a text that was cut within a word or a number.
+_BEGUN: Final = re.compile(r"|t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|-|\.|[eE][+-]?")
+
+
 class JsonSyntaxError(Exception):
     """A text is no JSON.
 
@@ -54,7 +58,11 @@ def find_syntax_error(text: bytes, offset: int, *, is_document: bool = False) ->
             at = _skip(characters, at + 1)
     except json.JSONDecodeError as error:
         at, reason = error.pos, _plain_words(error.msg)
-        is_cut = at >= len(characters) - len("\\uXXXX") or error.msg.startswith("Unterminated string")
+        is_cut = (
+            error.msg.startswith("Unterminated string")
+            or ("escape" in error.msg and len(characters) - at < len("\\uXXXX"))
+            or _BEGUN.fullmatch(characters, at) is not None
+        )
     except _BareWordError as error:
         at, reason = _find_bare_word(characters, at), f"{error} is no JSON number"
     except RecursionError:

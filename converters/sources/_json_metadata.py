@@ -14,6 +14,7 @@ from rblnpb.errors import Finding, Severity
 from ._json_blocks import Surroundings
 from ._json_errors import JsonSyntaxError, find_syntax_error
 from ._json_head import EVENTS_KEY
+from ._json_text import without_lone_surrogates
 
 _BASE_TIME_KEY: Final = "baseTimeNanoseconds"
 _INT64: Final = np.iinfo(np.int64)
@@ -51,9 +52,13 @@ def read_metadata(around: Surroundings) -> TraceMetadata:
         return dict(pairs)
 
     try:
-        document = json.loads(text.decode("utf-8-sig", "replace"), object_pairs_hook=keep)
+        characters = without_lone_surrogates(text).decode("utf-8-sig", "replace")
+        document = json.loads(characters, object_pairs_hook=keep)
     except (ValueError, RecursionError) as error:
         raise _error_around(around) from error
+    if characters.count("\ufffd") != text.count("\ufffd".encode()):
+        message = "the text around the events is not all UTF-8; U+FFFD stands for what is not"
+        findings.append(Finding(Severity.WARNING, "odd-text", message, where="metadata"))
     values: dict[str, object] = document if isinstance(document, dict) else {}
     if sum(key == EVENTS_KEY for key, _ in last_pairs) > 1 and values:
         message = f'the file has several "{EVENTS_KEY}"; only the first is read'

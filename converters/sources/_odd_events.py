@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Final, cast
@@ -15,6 +14,7 @@ from rblnpb.errors import Finding, Severity
 from ..timeline import Id
 from ._event_records import NO_ARGUMENTS, NO_PHASE, NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Phase
 from ._exact_time import exact_ns
+from ._json_text import decoded_value, without_lone_surrogates
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _INT32: Final = np.iinfo(np.int32)
@@ -31,8 +31,8 @@ class OddEvents:
     """Reads single events and counts what was wrong with them.
 
     Attributes:
-        counts: How often what was wrong: ("number", "External id"), ("time", "ts"), ("text", "name"), ("args", ""),
-            ("element", "") for elements that are no objects.
+        counts: How often what was wrong: ("number", "External id"), ("time", "ts"), ("text", "name"), ("surrogate", ""),
+            ("args", ""), and ("element", "") for elements that are no objects.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,9 @@ class OddEvents:
         Raises:
             NotJsonError: It is no JSON.
         """
-        fields = _fields(element)
+        mended = without_lone_surrogates(element)
+        self.counts["surrogate", ""] += mended != element
+        fields = _fields(mended)
         if fields is None:
             self.counts["element", ""] += 1
             return None
@@ -62,7 +64,7 @@ class OddEvents:
 
     def findings(self) -> tuple[Finding, ...]:
         """One finding for each thing that was wrong, in a fixed order."""
-        return tuple(_finding(kind, field, count) for (kind, field), count in sorted(self.counts.items()))
+        return tuple(_finding(kind, field, count) for (kind, field), count in sorted(self.counts.items()) if count)
 
     def _arguments(self, fields: dict[str, msgspec.Raw]) -> Arguments:
         text = bytes(fields.get("args", NO_TEXT))
@@ -98,7 +100,7 @@ class OddEvents:
     def _text(self, fields: dict[str, msgspec.Raw], key: str) -> str:
         if key not in fields:
             return ""
-        value, is_mended = readable_text(bytes(fields[key]))
+        value, is_mended = decoded_value(bytes(fields[key]))
         if is_mended or not isinstance(value, (str, type(None))):
             self.counts["text", key] += 1
         return value if isinstance(value, str) else ""
@@ -107,7 +109,7 @@ class OddEvents:
         if key not in fields:
             return None
         text = bytes(fields[key])
-        value, _ = readable_text(text)
+        value, _ = decoded_value(text)
         if value is None or isinstance(value, str):
             return value
         number = _number(text)
@@ -141,32 +143,11 @@ class OddEvents:
         return int(number)
 
 
-def readable_text(value: bytes) -> tuple[object, bool]:
-    """A JSON value decoded, with a replacement character for every byte or surrogate that is no text; whether there was one."""
-    text = value.decode("utf-8", "replace")
-    try:
-        decoded: object = json.loads(text)
-    except ValueError:  # an integer of more digits than Python converts
-        return text, False
-    is_mended = "\ufffd" in text and b"\xef\xbf\xbd" not in value
-    if isinstance(decoded, str) and not _is_text(decoded):
-        return decoded.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), True
-    return decoded, is_mended
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _number(value: bytes) -> Decimal | None:
     """A JSON number, or a JSON string that holds one, as it is written; None for anything else."""
     text = value.decode("utf-8", "replace")
     if text.startswith('"'):
-        decoded, _ = readable_text(value)
+        decoded, _ = decoded_value(value)
         text = str(decoded)
     try:
         number = Decimal(text)
@@ -198,6 +179,7 @@ def _finding(kind: str, field: str, count: int) -> Finding:
         "number": ("odd-number", f'"{field}" of {events} is no whole number of its range; taken as absent'),
         "time": ("odd-time", f'"{field}" of {events} is no time within int64 nanoseconds; taken as absent'),
         "text": ("odd-text", f'"{field}" of {events} is no text, or not all of it; what cannot be read is left out'),
+        "surrogate": ("lone-surrogate", f"{events} have half of a surrogate pair in a text; U+FFFD stands for it"),
         "args": ("odd-args", f'"args" of {events} is no object; taken as absent'),
         "element": ("not-an-event", f"{count} of the elements among the events are no objects; left out"),
     }[kind]

@@ -121,11 +121,13 @@ def _findings(events: HostEvents, reading: DocumentPass) -> Iterator[Finding]:
 def _syntax_error(document: InputDocument, error: JsonSyntaxError, whole_events: int) -> FormatError:
     if error.is_cut:
         return _cut(document, "the JSON ends early", error.offset, whole_events)
-    return FormatError(document.name, error.reason, offset=error.offset, place=_place(document, error.offset))
+    reason = f"the JSON is broken: {error.reason}; Kineto writes a quote in the name of an event as it is"
+    return FormatError(document.name, reason, offset=error.offset, place=_place(document, error.offset))
 
 
 def _cut(document: InputDocument, reason: str, offset: int, whole_events: int) -> TruncatedError:
-    reason = f"{reason}, after {whole_events} whole events; was the profiled program stopped while it exported?"
+    hint = "was the profiled program stopped while it exported, or the file copied in part?"
+    reason = f"{reason}, after {whole_events} whole events; {hint}"
     return TruncatedError(document.name, reason, offset=offset, place=_place(document, offset))
 
 

@@ -1,0 +1,207 @@
+"""The host source against a reader that takes one value after the other: any formatting, any values, any size of block."""
+
+from __future__ import annotations
+
+import io
+import json
+from decimal import Decimal
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rblnpb.converters.sources._document import open_document
+from rblnpb.converters.sources._event_columns import EventColumns
+from rblnpb.converters.sources._exact_time import decimal_ns, float_ns, text_ns
+from rblnpb.converters.sources._json_blocks import split_events
+from rblnpb.converters.sources._json_metadata import read_metadata
+from rblnpb.converters.timeline import ABSENT, HostTrace
+from tests.support.json_events import events_of, slow_events
+
+# What a column is made of, mostly usual, sometimes odd; all as JSON text, for a number is more than its value.
+NUMBERS = (
+    *("0", "7", "12.5", "5106254555611.295", "1712195495519689.008", "8796093022207.9995", "4398046511103.0006", "-3.25", "1e3"),
+    *("1.5E-2", "0.0005", "0.0015", "123456789.123456789", "9223372036854775.807", "9223372036854775.8079", "1e400", "-0", "2.50"),
+)
+WHOLE = ("0", "1", "42", "-1", "2147483647", "2147483648", "9007199254740993", "9223372036854775807", "18446744073709551615")
+ODD = ("null", "true", '""', '"12"', '"1.5"', '" 7 "', '"NaN"', '"x"', "[]", '[{"a": 1}, {}]', '{"b": "},{"}', "1.0", "3.5")
+TEXTS = ("aten::mm", "", '},\n  {"', "},{", "}, {", "\\", 'a"b', "ü漢𝄞", "\t", "]", "}]", "kernel", "cpu_op")
+
+number_texts = st.sampled_from(NUMBERS) | st.decimals(allow_nan=False, allow_infinity=False, min_value=0, places=3).map(str)
+whole_texts = st.sampled_from(WHOLE) | st.integers(0, 99999).map(str)
+odd_texts = st.sampled_from(ODD)
+names = st.sampled_from(TEXTS).flatmap(lambda text: st.sampled_from([json.dumps(text), json.dumps(text, ensure_ascii=False)]))
+id_texts = whole_texts | names
+
+
+def mostly(usual: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Odd values are rare, or every block would go the slow way."""
+    return st.integers(0, 19).flatmap(lambda dice: odd_texts if dice == 0 else usual)
+
+
+plain_args = {"External id": whole_texts, "Ev Idx": whole_texts, "Sequence number": whole_texts, "Record function id": whole_texts}
+other_args = {
+    "external id": whole_texts,
+    "correlation": whole_texts,
+    "launch_id": whole_texts,
+    "Bytes": whole_texts,
+    "Device Type": whole_texts,
+    "Input Dims": st.sampled_from(("[]", "[[2, 3], []]", "[[2,3]]")),
+    "Input dims": st.sampled_from(("[[1]]", "[]")),
+    "Concrete Inputs": st.sampled_from(('["", "True"]', "[]")),
+    "stream": st.sampled_from(('[{"x": 1},\n  {"y": 2}]', '"},{"', "7")),
+}
+phases = st.sampled_from(('"X"', '"X"', '"X"', '"s"', '"f"', '"M"', '"i"', '"Z"', '"XX"', '"é"'))
+plain_event = {
+    "ph": st.sampled_from(('"X"', '"s"', '"f"')),
+    "cat": st.sampled_from(('"cpu_op"', '"fwdbwd"')),
+    "name": names,
+    "pid": st.sampled_from(("1", "2")),
+    "tid": st.sampled_from(("1", "2", '"1"')),
+    "ts": st.decimals(0, 9_000_000_000_000, places=3).map(str),
+    "dur": st.decimals(0, 1_000_000, places=3).map(str),
+}
+any_event = {
+    "ph": phases,
+    "cat": names,
+    "name": names,
+    "pid": id_texts,
+    "tid": id_texts,
+    "ts": number_texts,
+    "dur": number_texts,
+    "id": id_texts,
+    "bp": st.just('"e"'),
+}
+
+
+@st.composite
+def objects(draw: st.DrawFn, members: dict[str, st.SearchStrategy[str]], *, odd: bool) -> list[tuple[str, str]]:
+    keys = draw(st.lists(st.sampled_from(sorted(members)), unique=not odd, max_size=len(members)))
+    return [(key, draw(mostly(members[key]) if odd else members[key])) for key in keys]
+
+
+@st.composite
+def events(draw: st.DrawFn) -> list[tuple[str, str]]:
+    kind = draw(st.integers(0, 9))
+    if kind == 0:
+        return []
+    if kind < 5:
+        members = [(key, draw(values)) for key, values in plain_event.items()]
+        return [*members, ("args", as_text(draw(objects(plain_args, odd=False)), ", "))]
+    odd = kind == 9
+    members = draw(objects(any_event, odd=odd))
+    args = as_text(draw(objects({**plain_args, **other_args}, odd=odd)), ",\n      ")
+    return [*members, ("args", draw(odd_texts) if odd and draw(st.booleans()) else args)]
+
+
+def as_text(members: list[tuple[str, str]], comma: str, colon: str = ": ") -> str:
+    return "{" + comma.join(f"{json.dumps(key)}{colon}{value}" for key, value in members) + "}"
+
+
+FORMATS = (
+    ("[\n  ", ",\n  ", ",\n    ", ": ", "\n  ]"),
+    ("[", ",", ",", ":", "]"),
+    ("[", ", ", ", ", ": ", "]"),
+    ("[\n", "\n,\n", ",", ":", "\n]"),
+    (" [ ", " ,\t", " , ", " : ", "\r\n] "),
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> bytes:
+    usual = draw(st.sampled_from(FORMATS))
+    parts = [usual[0]]
+    found = draw(st.lists(events(), max_size=12))
+    for position, members in enumerate(found):
+        # Now and then one event is written in another way than its neighbours.
+        style = draw(st.sampled_from(FORMATS)) if draw(st.integers(0, 9)) == 0 else usual
+        parts += [style[1]] if position else []
+        parts.append("null" if position and draw(st.integers(0, 49)) == 0 else as_text(members, style[2], style[3]))
+    array = "".join([*parts, usual[4]])
+    base = draw(st.sampled_from(("", '"baseTimeNanoseconds": 1790857026000000000', '"baseTimeNanoseconds": 7')))
+    before, after = draw(st.sampled_from(((base, ""), ("", base), ('"a": {"traceEvents": [1]}', base))))
+    keys = ",\n".join(part for part in (before, f'"traceEvents":{array}', after) if part)
+    text = draw(st.sampled_from((array, "{" + keys + "}", " {\n" + keys + "\n}\n", "\ufeff{" + keys + "}")))
+    return text.encode()
+
+
+def read_in_pieces(document: bytes, block_bytes: int, step_bytes: int) -> HostTrace:
+    """As `read_host` does it, with blocks of another size."""
+    blocks = (document[at : at + block_bytes] for at in range(0, len(document), block_bytes))
+    columns = EventColumns()
+    around = split_events(blocks, columns.take, "pieces", step_bytes=step_bytes)
+    metadata = read_metadata(around)
+    return HostTrace(
+        document=open_document(io.BytesIO(document)),
+        events=columns.finish(metadata.base_time_ns),
+        strings=columns.strings,
+        tracks=columns.tracks,
+        base_time_ns=metadata.base_time_ns,
+        has_base_time=metadata.has_base_time,
+        head=around.head,
+        tail=around.tail,
+        metadata=metadata.values,
+    )
+
+
+@given(documents(), st.integers(1, 300) | st.just(1 << 17), st.integers(1, 900) | st.just(1 << 18))
+def test_events_are_those_of_the_slow_reader_whatever_the_size_of_a_block(
+    document: bytes, block_bytes: int, step_bytes: int
+) -> None:
+    trace = read_in_pieces(document, block_bytes, step_bytes)
+
+    assert events_of(trace) == slow_events(document)
+    assert document.startswith(trace.head)
+    assert document.endswith(trace.tail)
+    assert trace.head.endswith(b"[")
+    assert trace.tail.startswith(b"]")
+
+
+def nearest_ns(microseconds: Decimal | None) -> int:
+    return ABSENT if microseconds is None else round(Fraction(microseconds) * 1000)
+
+
+near_a_half = st.builds(
+    lambda whole, tenths: Decimal(whole).scaleb(-3) + Decimal(tenths).scaleb(-6),
+    st.integers(0, 9_000_000_000_000_000),
+    st.integers(-600, 600),
+)
+times = (
+    st.decimals(-(10**16), 10**16, places=3) | st.decimals(0, 10**13, places=6) | near_a_half | st.integers(0, 10**15).map(Decimal)
+)
+fitting_times = times.filter(lambda value: abs(Fraction(value) * 1000) < 2**63 - 1)
+
+
+@given(st.lists(fitting_times | st.none(), max_size=20))
+def test_decimals_are_rounded_once_and_half_to_even(values: list[Decimal | None]) -> None:
+    assert decimal_ns(values).tolist() == [nearest_ns(value) for value in values]
+
+
+@given(st.lists(times | st.none(), max_size=20))
+def test_floats_are_exact_or_refused(values: list[Decimal | None]) -> None:
+    fast = float_ns([float("nan") if value is None else float(value) for value in values])
+
+    assert fast is None or fast.tolist() == [nearest_ns(value) for value in values]
+
+
+@given(st.lists(st.integers(0, 2**42 * 1000 - 1)))
+def test_floats_of_three_decimals_are_never_refused_below_their_bound(nanoseconds: list[int]) -> None:
+    fast = float_ns([float(Decimal(value).scaleb(-3)) for value in nanoseconds])
+
+    assert fast is not None
+    assert fast.tolist() == nanoseconds
+
+
+@given(st.lists(times | st.none(), max_size=20), st.sampled_from(("f", "")))
+def test_texts_are_exact_or_refused(values: list[Decimal | None], form: str) -> None:
+    fast = text_ns([b"" if value is None else format(value, form).encode() for value in values])
+
+    assert fast is None or fast.tolist() == [nearest_ns(value) for value in values]
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), max_size=20))
+def test_texts_of_three_decimals_are_never_refused(nanoseconds: list[int]) -> None:
+    fast = text_ns([f"{value // 1000}.{value % 1000:03}".encode() for value in nanoseconds])
+
+    assert fast is not None
+    assert fast.tolist() == nanoseconds
