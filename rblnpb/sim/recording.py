@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 import numpy as np
 
 from rblnpb.clock import HOST_REALTIME, ClockSnapshot
-from rblnpb.columns import Dependencies, HostSlices
+from rblnpb.columns import Dependencies, HostSlices, Overheads
 from rblnpb.errors import OutputError
 from rblnpb.profile import HostActivity, Session
 from rblnpb.reader import read
@@ -127,7 +127,9 @@ class Recording:
         if self._clock() - self._snapshot_ns >= SNAPSHOT_INTERVAL_NS:
             self.read_clocks(scene)
 
-    def host(self, activity: HostActivity, start_ns: int, end_ns: int, thread_id: int, launch_id: int) -> None:
+    def host(
+        self, activity: HostActivity, start_ns: int, end_ns: int, thread_id: int, launch_id: int, size_bytes: int | None = None
+    ) -> None:
         """Record what the runtime did on the host."""
         self._recorder.add(
             HostSlices,
@@ -137,4 +139,16 @@ class Recording:
             process_id=self._process_id,
             thread_id=thread_id,
             launch_id=launch_id,
+            size_bytes=size_bytes,
         )
+
+    def overhead(self, **columns: float | str | None) -> None:
+        """Record work that nobody asked for; columns of `Overheads`, texts where those have string rows."""
+        self._recorder.add(Overheads, **columns)
+
+    def discard(self) -> None:
+        """Stop, and leave no file behind."""
+        # What other threads still record is refused from here on, before it meets a file that is closed.
+        self._recorder.end()
+        self._file.close()
+        self.path.unlink(missing_ok=True)

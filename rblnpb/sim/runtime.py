@@ -20,7 +20,7 @@ from rblnpb._version import __version__
 from rblnpb.columns import Int64
 from rblnpb.errors import RblnpbError
 from rblnpb.naming import NameStyle
-from rblnpb.profile import HostActivity, Session
+from rblnpb.profile import HostActivity, OverheadKind, Session
 from rblnpb.sim.calls import Calls, Load
 from rblnpb.sim.draws import Draws
 from rblnpb.sim.npu import npu_of
@@ -95,7 +95,7 @@ class Runtime:
             UsageError: There is no such NPU.
         """
         self._process_id = os.getpid()
-        self._clock, self._stream, self._wait_until = clock, stream, wait_until
+        self._clock, self._real_clock, self._stream, self._wait_until = clock, real_clock, stream, wait_until
         self._lock = threading.Lock()
         self._launch_count = 0
         self._call_counts: Counter[int] = Counter()
@@ -105,35 +105,47 @@ class Runtime:
         self._intern = StringTable().intern
         self._recording: Recording | None = None
         self._path: Path | None = None
-        started_ns, started_real_ns = clock(), real_clock()
-        self._scene = Scene.of(npu, started_ns, (), self._intern, Draws(seed))
-        if environ.get("RBLN_PROFILER", "").strip().lower() not in ("1", "true"):
-            return
-        session = Session(
-            session_id=Draws(seed, self._process_id, started_ns, started_real_ns).identity(),
-            started_real_ns=started_real_ns,
-            started_monotonic_ns=started_ns,
-            host_name=host_name,
-            boot_id=boot_id,
-            process_id=self._process_id,
-            tool_name="rblnpb.sim",
-            tool_version=__version__,
-            name_style=name_style,
-            drained_after_each_run=wait_until is not None,
-            settings=tuple(sorted(item for item in environ.items() if item[0].startswith("RBLN_"))),
-            npu=npu,
-        )
-        try:
-            folder = Path(directory or environ.get("RBLN_PROFILER_DIR") or ".")
-            self._recording = Recording(session, folder, self._scene, clock, real_clock)
-            self._intern, self._path = self._recording.intern, self._recording.path
-        except RblnpbError as error:
-            print(f"rblnpb: nothing is recorded: {error}", file=stream)
+        self._seed, self._host_name, self._boot_id, self._name_style = seed, host_name, boot_id, name_style
+        self._settings = tuple(sorted(item for item in environ.items() if item[0].startswith("RBLN_")))
+        self._folder = Path(directory or environ.get("RBLN_PROFILER_DIR") or ".")
+        self._scene = Scene.of(npu, clock(), (), self._intern, Draws(seed))
+        self._is_profiling = environ.get("RBLN_PROFILER", "").strip().lower() in ("1", "true")
+        self._record_anew()
 
     @property
     def path(self) -> Path | None:
         """The profile that is, or was, recorded; None when there is none."""
         return self._path
+
+    @property
+    def is_profiling(self) -> bool:
+        """Whether the runtime was started to be profiled."""
+        return self._is_profiling
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether a launch would be recorded now."""
+        return self._recording is not None and os.getpid() == self._process_id
+
+    def begin_session(self) -> None:
+        """Begin a profile of its own for what comes now: launches and calls are counted from the first.
+
+        A recording that is open is dropped with its file, as the vendor's runtime does. Does nothing when profiling is off, and in
+        a process that was forked off.
+        """
+        with self._lock:
+            if self.is_recording and self._recording:
+                self._recording.discard()
+            if os.getpid() == self._process_id:
+                self._record_anew()
+
+    def end_session(self) -> Path | None:
+        """End the recording as `close` does; what is launched from now on is not recorded.
+
+        Returns:
+            The profile; None when none was recorded, or it is not whole.
+        """
+        return self._end()
 
     def launch(self, program: str, *, thread_id: int, instance: int = 1) -> Launched:
         """Run a program on the device.
@@ -158,34 +170,112 @@ class Runtime:
             calls = Calls(load, np.array([begin_ns]), np.array([launch_ns]), np.array([start_ns]), ())
             self._free_ns = int(calls.end_ns[0])
             launched = Launched(int(load.launch_id[0]), launch_ns, start_ns, self._free_ns)
-            if self._recording:
-                self._recording.call(self._scene, calls, batch)
+            recording = self._recording
+            if recording:
+                recording.call(self._scene, calls, batch)
         if self._wait_until:
             self._wait_until(launched.end_ns)
-        if self._recording:
+        if recording:
             waits = [(HostActivity.WAIT, submitted_ns, self._clock())] if self._wait_until else []
             compiles = [(HostActivity.COMPILE, begin_ns, launch_ns)] if is_new else []
             for work, from_ns, to_ns in (*compiles, (HostActivity.SUBMIT, launch_ns, submitted_ns), *waits):
-                self._recording.host(work, from_ns, to_ns, thread_id, launched.launch_id)
+                recording.host(work, from_ns, to_ns, thread_id, launched.launch_id)
         return launched
+
+    def copied(self, activity: HostActivity, start_ns: int, end_ns: int, *, thread_id: int, size_bytes: int) -> None:
+        """Record a copy between host and device that the program asked for: COPY_IN or COPY_OUT, host monotonic clock."""
+        recording = self._recording
+        if recording:
+            recording.host(activity, start_ns, end_ns, thread_id, 0, size_bytes)
+
+    def overhead(
+        self,
+        kind: OverheadKind,
+        op: str,
+        reason: str,
+        *,
+        start_ns: int,
+        thread_id: int,
+        place: str = "",
+        duration_ns: int | None = None,
+        size_bytes: int | None = None,
+    ) -> None:
+        """Record work that the program did not ask for.
+
+        Args:
+            kind: What was done.
+            op: For which operator, such as "aten::sub.out".
+            reason: Why.
+            start_ns, duration_ns: Host monotonic clock; None = no duration.
+            thread_id: Native id of the thread.
+            place: Line of the program, as `file:line(function)`.
+            size_bytes: Bytes moved; None = none.
+        """
+        recording = self._recording
+        if recording:
+            recording.overhead(
+                overhead=kind,
+                op_strindex=op,
+                reason_strindex=reason,
+                place_strindex=place,
+                start_ns=start_ns,
+                duration_ns=duration_ns,
+                thread_id=thread_id,
+                size_bytes=size_bytes,
+            )
 
     def close(self) -> None:
         """End the recording, and print its report and its file. A process that was forked off says and writes nothing."""
-        with self._lock:
-            recording, self._recording = self._recording, None
-        if recording is None or os.getpid() != self._process_id:
-            return
-        try:
-            text = recording.end(self._scene)
-        except RblnpbError as error:
-            text = f"rblnpb: the profile is not complete: {error}"
-        print(text, file=self._stream)
+        self._end()
 
     def __enter__(self) -> Runtime:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def _record_anew(self) -> None:
+        """Open a profile when the runtime is profiled; what keeps it from being written is said."""
+        self._recording = None
+        self._launch_count = 0
+        self._call_counts.clear()
+        if not self._is_profiling:
+            return
+        started_ns, started_real_ns = self._clock(), self._real_clock()
+        session = Session(
+            session_id=Draws(self._seed, self._process_id, started_ns, started_real_ns).identity(),
+            started_real_ns=started_real_ns,
+            started_monotonic_ns=started_ns,
+            host_name=self._host_name,
+            boot_id=self._boot_id,
+            process_id=self._process_id,
+            tool_name="rblnpb.sim",
+            tool_version=__version__,
+            name_style=self._name_style,
+            drained_after_each_run=self._wait_until is not None,
+            settings=self._settings,
+            npu=self._npu,
+        )
+        try:
+            self._recording = Recording(session, self._folder, self._scene, self._clock, self._real_clock)
+        except RblnpbError as error:
+            print(f"rblnpb: nothing is recorded: {error}", file=self._stream)
+        else:
+            self._path, self._intern = self._recording.path, self._recording.intern
+            # A file has a string table of its own, so what was compiled before gets rows in it.
+            self._scene = self._scene.interned(self._intern)
+
+    def _end(self) -> Path | None:
+        with self._lock:
+            recording, self._recording = self._recording, None
+        if recording is None or os.getpid() != self._process_id:
+            return None
+        try:
+            print(recording.end(self._scene), file=self._stream)
+        except RblnpbError as error:
+            print(f"rblnpb: the profile is not complete: {error}", file=self._stream)
+            return None
+        return recording.path
 
     def _compiled(self, program: str) -> tuple[int, bool]:
         """Place of a program in the scene, and whether it had to be compiled for that."""

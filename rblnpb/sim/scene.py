@@ -74,6 +74,10 @@ class Scene:
         """The scene with one program more, after the others."""
         return replace(self, compiled=compile_recipes([*self.compiled.recipes, recipe], self.engines, intern))
 
+    def interned(self, intern: Callable[[str], int]) -> Scene:
+        """The same scene with its strings in another table."""
+        return replace(self, compiled=compile_recipes(self.compiled.recipes, self.engines, intern))
+
     def lay_out(self, program: int, call: Int64) -> Batch:
         """The commands of some calls of a program, each up to 5 % shorter or longer than the compiler thought.
 

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 import rblnpb
+from rblnpb.columns import ABSENT
 from rblnpb.errors import UsageError
-from rblnpb.profile import HostActivity
+from rblnpb.profile import HostActivity, OverheadKind
 from rblnpb.sim import Runtime, profile_file_name
 
 REAL_NS = 1_795_962_120_123_456_789
@@ -198,3 +199,51 @@ def test_the_clocks_are_read_at_both_ends_and_every_second(tmp_path: Path) -> No
 
 def test_a_file_is_named_by_its_start_to_the_millisecond() -> None:
     assert profile_file_name(1_700_000_000_007_999_999, 19) == "rbln_20231114_221320007_19.pb"
+
+
+def test_a_session_begins_anew_and_leaves_the_only_file(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    runtime = _runtime(stream, {"RBLN_PROFILER": "1"}, directory=tmp_path)
+    runtime.launch("mm", thread_id=5)
+    runtime.begin_session()
+    runtime.launch("aten::add", thread_id=5)
+    runtime.launch("mm", thread_id=5)
+    path = runtime.end_session()
+    runtime.launch("mm", thread_id=5)
+    runtime.close()
+
+    assert path is not None
+    assert list(tmp_path.iterdir()) == [path]
+    profile = rblnpb.read(path, strict=True)
+    assert profile.launches.sequence.tolist() == [0, 1]
+    assert [profile.programs[row - 1].name for row in profile.launches.program_id.tolist()] == ["add", "mm"]
+    assert stream.getvalue().count("RBLN Profiler Generation Status Report") == 1
+
+
+def test_without_the_setting_a_session_records_nothing(tmp_path: Path) -> None:
+    runtime = _runtime(io.StringIO(), {}, directory=tmp_path)
+    runtime.begin_session()
+    runtime.launch("mm", thread_id=5)
+
+    assert (runtime.is_profiling, runtime.is_recording, runtime.end_session()) == (False, False, None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_overheads_and_copies_are_recorded(tmp_path: Path) -> None:
+    with _runtime(io.StringIO(), {"RBLN_PROFILER": "1"}, directory=tmp_path) as runtime:
+        runtime.copied(HostActivity.COPY_OUT, 2_000_000_000, 2_000_000_500, thread_id=5, size_bytes=64)
+        runtime.overhead(
+            OverheadKind.CPU_FALLBACK, "aten::sub", "dtype-not-fp16", place="a.py:3(f)", start_ns=7, duration_ns=9, thread_id=5
+        )
+
+    assert runtime.path is not None
+    profile = rblnpb.read(runtime.path)
+    copies, overheads = profile.host_slices, profile.overheads
+    assert [column.tolist() for column in (copies.activity, copies.duration_ns, copies.size_bytes)] == [
+        [HostActivity.COPY_OUT],
+        [500],
+        [64],
+    ]
+    texts = [profile.strings[int(row[0])] for row in (overheads.op_strindex, overheads.reason_strindex, overheads.place_strindex)]
+    assert texts == ["aten::sub", "dtype-not-fp16", "a.py:3(f)"]
+    assert (overheads.overhead.tolist(), overheads.duration_ns.tolist(), overheads.size_bytes.tolist()) == ([1], [9], [ABSENT])
