@@ -83,7 +83,7 @@ def test_only_the_beginning_tells_a_profile() -> None:
         (b"\nhello, world\n", "text"),
         (json.dumps({"traceEvents": []}).encode(), "JSON (a trace? give it as the host trace, --host)"),
         (b"[1]", "JSON"),
-        (gzip.compress(b"{}"), "gzip-compressed data"),
+        (gzip.compress(b"{}", mtime=0), "gzip-compressed data"),
         (DISPLAY * 3, "a Perfetto trace without records of ours"),
         (b"\x0a\x0d\x08\x01\x12\x09/host:CPU\x12\x00", "an XPlane (.xplane.pb)"),
         (b"\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x03\x10\x04\x12\x04\x0a\x02\x01\x02", "a pprof profile"),
