@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -231,22 +233,23 @@ def _unwrapped(raw: list[int], at_ns: list[int], clock: Clock) -> list[int]:
     return out
 
 
-def _typical_rate(ticks: list[int], at_ns: list[int], clock: Clock) -> float:
-    """Ticks per ns: the nominal rate, or the median over neighbours when none is known."""
+def _typical_rate(ticks: list[int], at_ns: list[int], clock: Clock) -> Fraction:
+    """Ticks per ns: the nominal rate, or the median over neighbours when none is known; 0 when there are none."""
     if clock.nominal_hz:
-        return clock.nominal_hz / 1e9
-    rates = sorted((b - a) / (q - p) for a, b, p, q in zip(ticks, ticks[1:], at_ns, at_ns[1:], strict=False) if q > p)
-    return rates[len(rates) // 2] if rates else 0.0
+        return Fraction(clock.nominal_hz, 10**9)
+    rates = sorted(Fraction(b - a, q - p) for (a, p), (b, q) in pairwise(zip(ticks, at_ns, strict=True)) if q > p)
+    return rates[len(rates) // 2] if rates else Fraction(0)
 
 
 _PLACEABLE: Final = 1 << 62
 """Ticks and nanoseconds beyond this are no readings; below it, differences of two fit in 64 bits."""
 
-_RATE_TOLERANCE: Final = 0.01
-"""A clock that runs more than 1 % off its rate between two readings was set in between: quartz is off by 0.01 % at most."""
+_SETTLED_NS: Final = 5_000_000
+"""A clock that runs more than 1 % off its rate between two readings was set in between: quartz is off by 0.01 % at most. Readings
+nearer than this are judged by 1 % of this, 50 µs, because each of them is uncertain."""
 
 
-def _monotonic(ticks: list[int], at_ns: list[int], rate: float) -> tuple[list[int], list[int], int]:
+def _monotonic(ticks: list[int], at_ns: list[int], rate: Fraction) -> tuple[list[int], list[int], int]:
     """Anchors that ascend in both clocks, and how many readings showed a step.
 
     Where a clock was set, two readings cannot both be right for one line; the anchors before the step are kept, those after it are
@@ -257,8 +260,8 @@ def _monotonic(ticks: list[int], at_ns: list[int], rate: float) -> tuple[list[in
         run, time = value - kept_ticks[-1], now_ns - kept_ns[-1]
         if time <= 0 and run == 0:
             continue
-        off = abs(run - time * rate)
-        if run <= 0 or time <= 0 or (rate and off > max(time * rate * _RATE_TOLERANCE, 50_000 * rate)):
+        is_off = rate > 0 and 100 * abs(run - time * rate) > max(time, _SETTLED_NS) * rate
+        if run <= 0 or time <= 0 or is_off:
             steps += 1
             continue
         kept_ticks.append(value)

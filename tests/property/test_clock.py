@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rblnpb.clock import Clock, ClockMap, ClockSnapshot
+from rblnpb.errors import ClockError
 
 
 def slow_ns(ticks: int, anchors: list[tuple[int, int]], nominal_hz: int) -> int:
@@ -117,3 +118,68 @@ def test_slices_that_touch_in_ticks_touch_in_ns(anchors: list[tuple[int, int]], 
 
     assert (start_ns[:-1] + duration_ns[:-1]).tolist() == start_ns[1:].tolist()
     assert (duration_ns >= 0).all()
+
+
+def placed_by_the_rule(clock: Clock, snapshots: tuple[ClockSnapshot, ...], ticks: list[int]) -> tuple[list[int], int]:
+    """Moments of raw ticks, and the number of steps: section 6 of proto/README.md, point by point."""
+    half = 1 << clock.width_bits - 1
+
+    def near(value: int, expected: int) -> int:
+        return expected - half + (value - expected + half) % (2 * half)
+
+    # 1 and 2
+    readings = sorted(((s.monotonic_before_ns + s.monotonic_after_ns) // 2, s.value_ticks) for s in snapshots)
+    moments = [m for m, _ in readings]
+    unwrapped = [near(readings[0][1], 0) if clock.width_bits == 64 else readings[0][1]]
+    for (before, _), (m, value) in pairwise(readings):
+        expected = 0 if clock.width_bits == 64 else unwrapped[-1] + (m - before) * clock.nominal_hz // 10**9
+        unwrapped.append(near(value, expected))
+    # 3
+    rates = sorted(Fraction(b - a, q - p) for (p, a), (q, b) in pairwise(zip(moments, unwrapped, strict=True)) if q != p)
+    r = Fraction(clock.nominal_hz, 10**9) or (rates[len(rates) // 2] if rates else Fraction(0))
+    anchors, steps = [(unwrapped[0], moments[0])], 0
+    for m, value in list(zip(moments, unwrapped, strict=True))[1:]:
+        run, time = value - anchors[-1][0], m - anchors[-1][1]
+        if run == 0 and time <= 0:
+            continue
+        if run <= 0 or time <= 0 or (r > 0 and abs(run - time * r) > max(time, 5_000_000) * r / 100):
+            steps += 1
+        else:
+            anchors.append((value, m))
+    # 4 and 5
+    middle = 0 if clock.width_bits == 64 else (anchors[0][0] + anchors[-1][0]) // 2
+    return [slow_ns(near(tick, middle), anchors, clock.nominal_hz) for tick in ticks], steps
+
+
+@st.composite
+def read_clocks(draw: st.DrawFn) -> tuple[Clock, tuple[ClockSnapshot, ...]]:
+    """Clocks of many widths that run by their rate, except where they were set; read at moments a while apart."""
+    width = draw(st.sampled_from((4, 8, 16, 32, 48, 63, 64)))
+    hz = draw(st.sampled_from((1_000, 899_577_000, 10**9, 2 * 10**9)))
+    ticks, m = draw(st.integers(0, 2**width - 1)), draw(st.integers(-(10**9), 10**12))
+    snapshots = []
+    for _ in range(draw(st.integers(1, 6))):
+        bracket = draw(st.integers(0, 3_000))
+        snapshots.append(ClockSnapshot(16, ticks % 2**width, m - bracket // 2, m + (bracket + 1) // 2))
+        gap_ns = draw(st.one_of(st.integers(0, 9), st.integers(0, 10**9)))
+        ticks += gap_ns * hz // 10**9 + draw(st.sampled_from((0, 0, 0, 1, -50, 10**6, -(10**8))))
+        m += gap_ns
+    told_hz = draw(st.sampled_from((hz, hz, 0)))
+    return Clock(16, "c", told_hz, width), tuple(draw(st.permutations(snapshots)))
+
+
+@given(read_clocks(), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=9))
+def test_the_rule_of_the_specification_is_what_is_computed(
+    read_clock: tuple[Clock, tuple[ClockSnapshot, ...]], ticks: list[int]
+) -> None:
+    clock, snapshots = read_clock
+    raw = [tick % 2**clock.width_bits for tick in ticks]
+    try:
+        clock_map = ClockMap.of(clock, snapshots)
+    except ClockError:
+        assume(False)
+    expected, steps = placed_by_the_rule(clock, snapshots, raw)
+    assume(all(abs(value) < 2**63 for value in expected))
+
+    assert clock_map.step_count == steps
+    assert clock_map.to_monotonic_ns(np.array(raw, np.uint64)).tolist() == expected

@@ -163,6 +163,51 @@ def full() -> Profile:
     )
 
 
+def specimen() -> Profile:
+    """The file to test with in proto/README.md: one program, one launch, three slices."""
+    absent = np.full(2, ABSENT, np.int64)
+    return Profile(
+        session=Session(
+            session_id=SESSION_ID,
+            started_real_ns=1_790_000_000_000_000_000,
+            started_monotonic_ns=1_000,
+            ended_real_ns=1_790_000_000_000_009_000,
+            ended_monotonic_ns=10_000,
+            process_id=41,
+            npu="rebel100",
+            name_style=NameStyle.MULTI_STREAM,
+        ),
+        strings=("", "rbln:0", "mm"),
+        clocks=(RBLN,),
+        devices=(Device(1, "rbln:0", 0, 4, 16),),
+        engines=(Engine(1, 1, EngineKind.NEURAL_ENGINE_CLUSTERS, "", 0),),
+        programs=(Program(1, "mm", first_command_row=1, command_count=1),),
+        commands=Commands(
+            program_id=np.array([0, 1], np.uint32),
+            layer_strindex=np.array([0, 2], np.uint32),
+            command_index=np.array([0, 0], np.uint32),
+            engine_kind=np.array([0, 2], np.uint32),
+            size_bytes=absent,
+            chiplet=absent.copy(),
+            predecessor_ends=np.zeros(2, np.int64),
+            predecessor_rows=np.empty(0, np.uint32),
+        ),
+        clock_snapshots=(ClockSnapshot(16, 0, 1_000, 1_020), ClockSnapshot(16, 9_000, 10_000, 10_020)),
+        launches=Launches.of(1, launch_id=7, program_id=1, start_ns=1_200, process_id=41, thread_id=42, instance=1, sequence=0),
+        device_slices=DeviceSlices.of(
+            clock_id=16,
+            command_row=1,
+            engine_id=1,
+            start_ticks=np.array([500, 1_300, 3_000]),
+            duration_ticks=np.array([250, 300, 280]),
+            launch_id=7,
+            instance=1,
+            sequence=0,
+            workload=np.array([0, 1, ABSENT]),
+        ),
+    )
+
+
 def encode(profile: Profile, codec: str = "zlib") -> bytes:
     """The file of a profile."""
     file = io.BytesIO()
