@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
@@ -594,8 +595,8 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             b'{"traceEvents": [{"ph": "i"}]} {"traceEvents": []}',
             FormatError,
             (
-                "cannot read <bytes> at byte 31 (line 1, column 32): the JSON is broken: more text follows the end of the document; "
-                "Kineto writes a quote in the name of an event as it is"
+                "cannot read <bytes> at byte 31 (line 1, column 32): the JSON is broken: "
+                "more text follows the end of the document; Kineto writes a quote in the name of an event as it is"
             ),
         ),
         (
@@ -665,10 +666,9 @@ def test_gzip_data_with_a_wrong_byte_anywhere_is_refused_in_our_words_or_read() 
     for position in range(2, len(packed)):
         broken = bytearray(packed)
         broken[position] ^= 0x55
-        try:
-            assert len(read(bytes(broken)).events) == 2  # a byte that says when or where it was packed
-        except FormatError:
-            pass
+        with contextlib.suppress(FormatError):
+            # What can be read has a wrong byte where the file says when and where it was packed.
+            assert len(read(bytes(broken)).events) == 2
 
 
 def test_truncated_gzip_data_says_how_much_was_whole() -> None:
