@@ -1,4 +1,4 @@
-"""trace.json files as the vendor's bridge writes them: both public emitters (RBLN-SW/torch-rbln, `rbln_kineto_emitter`)."""
+"""Small runs by hand: trace.json as both emitters of the vendor's bridge write it (RBLN-SW/torch-rbln), and the device's profile."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from rblnpb.clock import HOST_REALTIME, Clock, ClockKind, ClockSnapshot
+from rblnpb.columns import DeviceSlices, Launches
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import HostTrace
+from rblnpb.profile import Device, Engine, EngineKind, Profile, Program, Session
 
 BASE_NS = 1_790_857_026_000_000_000
 SESSION_NS = 5_000_000_000
@@ -141,15 +146,62 @@ def _arrow(launch: Launch, end_ns: int, lane: int) -> list[Json]:
     ]
 
 
-def document(events: Iterable[Json], *, base_time: bool = True, window_ns: int = 1_000_000, **more: Any) -> bytes:
-    """A whole trace.json, with the profiler's own span of `window_ns` in it."""
-    session = span("Trace", "PyTorch Profiler (0)", 0, window_ns, pid="Spans", tid="PyTorch Profiler")
+def document(events: Iterable[Json], *, base_time: bool = True, window_ns: int | None = 1_000_000, **more: Any) -> bytes:
+    """A whole trace.json, with the profiler's own span of `window_ns` in it; None: without."""
+    rows = [*events]
+    if window_ns is not None:
+        rows.append(span("Trace", "PyTorch Profiler (0)", 0, window_ns, pid="Spans", tid="PyTorch Profiler"))
     head: Json = {"schemaVersion": 1, "deviceProperties": [], "displayTimeUnit": "ms", **more}
     if base_time:
         head["baseTimeNanoseconds"] = BASE_NS
-    return json.dumps({**head, "traceEvents": [*events, session], "traceName": "trace.json"}).encode()
+    return json.dumps({**head, "traceEvents": rows, "traceName": "trace.json"}).encode()
 
 
 def host_trace(events: Iterable[Json], **more: Any) -> HostTrace:
     """The same, read."""
     return read_host(io.BytesIO(document(events, **more)))
+
+
+TICKS_AHEAD = 5000
+"""Ticks of the device of `device_profile` are its monotonic ns plus this."""
+
+
+def device_profile(run: Sequence[Launch], /, *, launched_by: Sequence[int] | None = None, **changes: Any) -> Profile:
+    """The profile of a run whose host trace is of the builders above: its monotonic clock is at 0 when the session starts.
+
+    Args:
+        run: What was launched, from the main thread unless they say so; each has one slice of 700 ns at its `device_ns`.
+        launched_by: Launch ids of the slices, where they are not those of the launches.
+        **changes: Attributes of the profile to exchange.
+    """
+    ids = np.array([launch.launch_id for launch in run], np.uint64)
+    readings = [(16, TICKS_AHEAD), (HOST_REALTIME, unix_ns(0))]
+    profile = Profile(
+        session=Session(session_id=7, process_id=HOST_PID),
+        strings=("", "mm", "bytes"),
+        clocks=(Clock(16, "rbln:0", 10**9, 64, 1, ClockKind.DEVICE),),
+        devices=(Device(1, "rbln:0", 0, 4, 16),),
+        engines=(Engine(1, 1, EngineKind.NEURAL_ENGINE_CLUSTERS, chiplet=0), Engine(2, 1, EngineKind.WORKLOAD)),
+        programs=(Program(1, "mm"),),
+        clock_snapshots=tuple(
+            ClockSnapshot(clock, at_ns + ahead, at_ns, at_ns) for clock, ahead in readings for at_ns in (0, 10**9)
+        ),
+        launches=Launches.of(
+            len(run),
+            launch_id=ids,
+            program_id=1,
+            start_ns=np.array([launch.at_ns for launch in run], np.int64),
+            process_id=HOST_PID,
+            thread_id=np.array([launch.tid for launch in run], np.int64),
+        ),
+        device_slices=DeviceSlices.of(
+            len(run),
+            clock_id=16,
+            engine_id=1,
+            start_ticks=np.array([launch.device_ns + TICKS_AHEAD for launch in run], np.uint64),
+            duration_ticks=700,
+            launch_id=ids if launched_by is None else np.array(launched_by, np.uint64),
+            name_strindex=1,
+        ),
+    )
+    return profile.replace(**changes)

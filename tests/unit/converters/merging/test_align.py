@@ -1,0 +1,157 @@
+"""Times of a profile in the trace clock."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockKind, ClockSnapshot
+from rblnpb.columns import Counters, DeviceSlices
+from rblnpb.converters.merging.align import Alignment, RealTime, require_unix_time
+from rblnpb.errors import ClockError
+from rblnpb.profile import Profile, Session
+from tests.support.vendor_traces import BASE_NS, document, host_trace, op, span
+
+OFFSET_NS = 1_790_000_000_000_000_000
+
+
+def real(at_ns: int, offset_ns: int = OFFSET_NS, bracket_ns: int = 20) -> ClockSnapshot:
+    """A reading of real time in the middle of a bracket around `at_ns`."""
+    return ClockSnapshot(HOST_REALTIME, at_ns + offset_ns, at_ns - bracket_ns // 2, at_ns + bracket_ns // 2)
+
+
+def offsets(*snapshots: ClockSnapshot) -> list[int]:
+    """What is added to 0, 1000, 2000 and 3000 s, beyond OFFSET_NS."""
+    at = np.arange(4) * 10**12
+    found: list[int] = (RealTime.of(snapshots).to_trace(at) - at - OFFSET_NS).tolist()
+    return found
+
+
+def test_the_reading_with_the_smallest_bracket_gives_the_offset() -> None:
+    assert offsets(real(0, OFFSET_NS + 300, 900), real(10**12, OFFSET_NS + 7, 20), real(2 * 10**12, OFFSET_NS, 400)) == [7] * 4
+
+
+def test_how_well_the_readings_agree_is_told() -> None:
+    found = RealTime.of((real(0), real(10**12, OFFSET_NS + 40), real(2 * 10**12, OFFSET_NS - 30, 10)))
+    assert (found.uncertainty_ns, found.spread_ns, found.snapshot_count) == (5, 70, 3)
+
+
+def test_a_clock_that_was_set_has_an_offset_before_and_one_after() -> None:
+    step = (real(0), real(10**12), real(2 * 10**12, OFFSET_NS + 10**9), real(3 * 10**12, OFFSET_NS + 10**9))
+    assert offsets(*step) == [0, 0, 10**9, 10**9]
+
+
+def test_readings_may_come_in_any_order() -> None:
+    assert offsets(real(3 * 10**12, OFFSET_NS + 10**9), real(0)) == [0, 0, 0, 10**9]
+
+
+def test_an_interrupted_reading_is_no_step() -> None:
+    # Its bracket is 4 ms wide, and its offset 1 ms off: within the bracket.
+    assert offsets(real(0), real(10**12, OFFSET_NS + 10**6, 4 * 10**6), real(2 * 10**12)) == [0] * 4
+
+
+@pytest.mark.parametrize(
+    "snapshots",
+    [
+        (),
+        (ClockSnapshot(16, 1, 1, 1),),
+        (ClockSnapshot(HOST_REALTIME, 2**64 - 1, 0, 0),),
+        (ClockSnapshot(HOST_REALTIME, 0, -(2**63), 0),),
+    ],
+)
+def test_without_a_sound_reading_real_time_is_not_known(snapshots: tuple[ClockSnapshot, ...]) -> None:
+    with pytest.raises(ClockError, match="real time was never read"):
+        RealTime.of(snapshots)
+
+
+DEVICE = Clock(16, "rbln:0", 10**9, 64, 1, ClockKind.DEVICE)
+READINGS = (ClockSnapshot(16, 500, 1000, 1000), ClockSnapshot(16, 10_500, 11_000, 11_000), real(1000))
+
+
+def profile(*snapshots: ClockSnapshot, session: Session | None = None) -> Profile:
+    return Profile(session or Session(session_id=7), clocks=(DEVICE,), clock_snapshots=snapshots)
+
+
+def slices(clock_id: int, start: int, duration: int) -> DeviceSlices:
+    return DeviceSlices.of(
+        clock_id=np.array([clock_id], np.uint32), start_ticks=start, duration_ticks=np.array([duration], np.uint64)
+    )
+
+
+@pytest.mark.parametrize(
+    ("clock_id", "start", "start_ns"),
+    [(16, 600, 1100), (HOST_MONOTONIC, 1100, 1100), (HOST_REALTIME, 1100 + OFFSET_NS, 1100)],
+    ids=["device", "monotonic", "real time"],
+)
+def test_a_slice_of_any_clock_has_its_place(clock_id: int, start: int, start_ns: int) -> None:
+    alignment = Alignment.of(profile(*READINGS), needs_real_time=True)
+    start_column, duration, placed = alignment.place(slices(clock_id, start, 40))
+    assert (start_column.tolist(), duration.tolist(), placed.tolist()) == ([start_ns + OFFSET_NS], [40], [True])
+
+
+@pytest.mark.parametrize("clock_id", [16, HOST_MONOTONIC, HOST_REALTIME])
+def test_a_sample_of_any_clock_has_its_place(clock_id: int) -> None:
+    ticks = {16: 600, HOST_MONOTONIC: 1100, HOST_REALTIME: 1100 + OFFSET_NS}[clock_id]
+    counters = Counters.of(1, clock_id=clock_id, time_ticks=ticks, value=1.0)
+    time_ns, placed = Alignment.of(profile(*READINGS), needs_real_time=True).place_counters(counters)
+    assert (time_ns.tolist(), placed.tolist()) == ([1100 + OFFSET_NS], [True])
+
+
+@pytest.mark.parametrize(("clock_id", "duration"), [(17, 40), (16, 2**63), (HOST_MONOTONIC, 2**64 - 1)])
+def test_what_cannot_be_placed_is_told(clock_id: int, duration: int) -> None:
+    start, length, placed = Alignment.of(profile(*READINGS), needs_real_time=True).place(slices(clock_id, 600, duration))
+    assert (start.tolist(), length.tolist(), placed.tolist()) == ([0], [0], [False])
+
+
+def codes(alignment: Alignment) -> list[str]:
+    return [finding.code for finding in alignment.findings]
+
+
+def test_alone_a_profile_without_real_time_stays_in_the_monotonic_clock() -> None:
+    alignment = Alignment.of(profile(*READINGS[:2]), needs_real_time=False)
+    assert alignment.place(slices(16, 600, 40))[0].tolist() == [1100]
+    assert codes(alignment) == ["no-real-time-snapshot"]
+
+
+def test_with_a_host_trace_a_profile_without_real_time_is_refused() -> None:
+    with pytest.raises(ClockError, match="cannot be joined with a host trace: real time was never read"):
+        Alignment.of(profile(*READINGS[:2]), needs_real_time=True)
+
+
+def test_the_start_of_the_session_stands_in_for_a_reading() -> None:
+    session = Session(session_id=7, started_real_ns=OFFSET_NS + 900, started_monotonic_ns=900)
+    alignment = Alignment.of(profile(*READINGS[:2], session=session), needs_real_time=True)
+    assert alignment.place(slices(16, 600, 40))[0].tolist() == [1100 + OFFSET_NS]
+    assert codes(alignment) == ["no-real-time-snapshot"]
+
+
+def test_a_set_clock_is_a_finding() -> None:
+    alignment = Alignment.of(profile(*READINGS, real(10**12, OFFSET_NS + 10**9)), needs_real_time=True)
+    assert codes(alignment) == ["real-time-step"]
+
+
+def test_quality_of_every_clock_that_was_placed() -> None:
+    alignment = Alignment.of(profile(*READINGS), needs_real_time=True)
+    table = DeviceSlices.of(clock_id=16, start_ticks=np.array([499, 500, 10_500, 10_501], np.uint64))
+    found = [(quality.name, quality.snapshot_count, quality.extrapolated_count) for quality in alignment.qualities(table)]
+    assert found == [("host real time", 1, 0), ("rbln:0", 2, 2)]
+
+
+def test_a_trace_that_says_when_its_zero_was_can_be_joined() -> None:
+    require_unix_time(host_trace([op("a", 0, 1)]))
+
+
+def test_a_trace_in_absolute_microseconds_needs_no_base_time() -> None:
+    row = {**op("a", 0, 1), "ts": BASE_NS // 1000}
+    require_unix_time(host_trace([row], base_time=False, window_ns=None))
+
+
+def test_a_trace_without_times_has_nothing_to_be_placed() -> None:
+    require_unix_time(host_trace([], base_time=False, window_ns=None))
+
+
+def test_a_trace_that_counts_from_a_zero_of_its_own_cannot_be_joined() -> None:
+    trace = host_trace([span("cpu_op", "a", 0, 1)], base_time=False)
+    with pytest.raises(ClockError, match=r"cannot join <bytes> .* does not say when its zero was \(baseTimeNanoseconds\)"):
+        require_unix_time(trace)
+    assert b"baseTimeNanoseconds" not in document([], base_time=False)
