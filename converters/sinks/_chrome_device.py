@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from rblnpb.errors import Finding, Severity
 
@@ -99,8 +100,8 @@ def plan_device(timeline: Timeline, free: FreeNumbers, host_pids: dict[Id, Id]) 
     first_row = np.full(len(timeline.tracks), -1, np.int32)
     for number in _own_tracks(timeline):
         track = timeline.tracks[number]
-        count = max(int(lane_count[number]), 1)
-        first_row[number] = book.add_lanes(processes[track.device], track.name, _category(track), count, len(book.rows) + 1)
+        count, place = int(lane_count[number]), len(book.rows) + 1
+        first_row[number] = book.add_lanes(processes[track.device], track.name, _category(track), count, place)
     runtime_lane, runtime_row = _add_runtime(timeline, book, host_pids)
     prefixes = as_texts(book.prefixes)
     moved = sum(int((lane > 0).sum()) for lane in (slice_lane, frame_lane, runtime_lane))
@@ -155,11 +156,17 @@ def _device_lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:
     start = np.concatenate([slices.start_ns[rows] for slices, rows in zip(both, own, strict=True)])
     duration = np.concatenate([slices.duration_ns[rows] for slices, rows in zip(both, own, strict=True)])
     lane = lanes(track, start, duration)
-    count = np.zeros(len(timeline.tracks), np.int64)
-    np.maximum.at(count, track, lane + 1)
     slice_lane, frame_lane = (np.zeros(len(slices), np.int32) for slices in both)
     slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [len(own[0])])
-    return slice_lane, frame_lane, count
+    return slice_lane, frame_lane, _lane_counts(len(timeline.tracks), track, lane)
+
+
+def _lane_counts(track_count: int, track: npt.NDArray[np.integer], lane: Int32) -> Int64:
+    """How many rows each track needs."""
+    count = np.ones(track_count, np.int64)
+    moved = np.flatnonzero(lane)
+    np.maximum.at(count, track[moved], lane[moved] + 1)
+    return count
 
 
 def _rows_of(slices: AlignedSlices, first_row: Int32, lane: Int32) -> Int32:
@@ -207,8 +214,7 @@ def _add_runtime(timeline: Timeline, book: _RowBook, host_pids: dict[Id, Id]) ->
     threads, thread = np.unique(np.stack((runtime.pid, runtime.tid)), axis=1, return_inverse=True)
     thread = thread.reshape(-1)
     lane = lanes(thread, runtime.start_ns, runtime.duration_ns)
-    count = np.zeros(threads.shape[1], np.int64)
-    np.maximum.at(count, thread, lane + 1)
+    count = _lane_counts(threads.shape[1], thread, lane)
     first_row = np.zeros(len(count), np.int32)
     pids = dict(host_pids)
     for number, (pid, tid) in enumerate(threads.T.tolist()):

@@ -67,11 +67,15 @@ def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progre
     for count, text in _blocks(timeline, plan):
         output.events(count, text)
     output.frame(tail)
-    bad_text = f"{output.mended} bytes of the host trace were no UTF-8; replacement characters stand there"
-    mended = (Finding(Severity.WARNING, "host-text-mended", bad_text, output.mended),) if output.mended else ()
-    missing = int((~np.isfinite(timeline.counters.value)).sum())
-    no_number = f"{missing} counter samples are no finite number; left out"
-    return (*plan.findings, *mended, *((Finding(Severity.WARNING, "counters-not-finite", no_number, missing),) if missing else ()))
+    values = (
+        (output.mended_count, "host-text-mended", "pieces of the host trace are no UTF-8; replacement characters stand there"),
+        (
+            len(timeline.counters) - plan.sample_count,
+            "counters-not-finite",
+            "counter samples are no finite number and are left out",
+        ),
+    )
+    return plan.findings + tuple(Finding(Severity.WARNING, code, f"{count} {text}", count) for count, code, text in values if count)
 
 
 class _Output:
@@ -83,7 +87,7 @@ class _Output:
         self._event_count = event_count
         self._written = 0
         self._is_first = True
-        self.mended = 0
+        self.mended_count = 0
 
     def frame(self, text: bytes) -> None:
         """Write what stands before or after the events."""
@@ -91,6 +95,8 @@ class _Output:
 
     def events(self, count: int, text: bytes) -> None:
         """Write events, each with what parts it from the one before."""
+        if not text:
+            return
         self._file.write(self._as_utf8(text[2:] if self._is_first and text.startswith(b",\n") else text))
         self._is_first = False
         self._written += count
@@ -104,7 +110,7 @@ class _Output:
             text.decode()
         except UnicodeDecodeError:
             whole = text.decode("utf-8", "replace")
-            self.mended += whole.count("\ufffd") - text.count("\ufffd".encode())
+            self.mended_count += whole.count("\ufffd") - text.count("\ufffd".encode())
             return whole.encode()
         return text
 
@@ -119,13 +125,14 @@ class _Plan:
     arrows: Arrows
     base_time_ns: int
     flow_id: int
+    sample_count: int
     findings: tuple[Finding, ...]
 
     @property
     def event_count(self) -> int:
-        """Events of the host, slices, and arrows."""
+        """Events of the host, slices, samples that are numbers, and arrows."""
         slices = sum(int((table.row >= 0).sum()) for table in self.device_plan.tables)
-        return len(self.host.events) + slices + len(self.arrows)
+        return len(self.host.events) + slices + self.sample_count + len(self.arrows)
 
 
 def _plan(timeline: Timeline) -> _Plan:
@@ -146,6 +153,7 @@ def _plan(timeline: Timeline) -> _Plan:
         arrows=arrows,
         base_time_ns=base_time_ns,
         flow_id=first_free_flow_id(flow_ids, host_plan.flows.chain_count + len(arrows)),
+        sample_count=int(np.isfinite(timeline.counters.value).sum()),
         findings=host_plan.findings + device_plan.findings + arrows.findings + time_findings,
     )
 

@@ -1,0 +1,70 @@
+"""Numbers and texts as JSON, a column at a time."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rblnpb.converters.sinks._json_text import (
+    as_texts,
+    decimal,
+    inside_json_string,
+    join_rows,
+    json_string,
+    microseconds,
+    signed_decimal,
+    split_rows,
+    where,
+)
+
+whole_numbers = st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 100_000), min_size=1)
+
+
+@given(whole_numbers)
+def test_decimal_is_what_python_prints(numbers: list[int]) -> None:
+    assert split_rows(decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
+
+
+@given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1))
+def test_signed_decimal_is_what_python_prints(numbers: list[int]) -> None:
+    assert split_rows(signed_decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
+
+
+@given(whole_numbers)
+def test_microseconds_have_three_decimals_and_lose_nothing(times: list[int]) -> None:
+    assert split_rows(microseconds(np.array(times))) == [b"%d.%03d" % divmod(time, 1000) for time in times]
+
+
+@given(st.text())
+def test_a_text_comes_back(text: str) -> None:
+    assert json.loads(json_string(text)) == text
+
+
+@given(st.text(), st.text())
+def test_halves_of_a_text_put_together_are_the_whole(one: str, other: str) -> None:
+    assert inside_json_string(one) + inside_json_string(other) == inside_json_string(one + other)
+
+
+def test_half_a_surrogate_pair_becomes_a_replacement_character() -> None:
+    assert json_string("a\ud800b") == '"a\ufffdb"'.encode()
+
+
+def test_no_text_has_a_nul_byte_or_a_control_character() -> None:
+    assert json_string("\0\x1f\n") == rb'"\u0000\u001f\n"'
+
+
+def test_rows_put_texts_side_by_side() -> None:
+    rows = join_rows(2, b"<", as_texts([b"a", b"long"]), b":", decimal(np.array([7, 12345])), b">")
+
+    assert rows == b"<a:7><long:12345>"
+
+
+def test_where_leaves_rows_out() -> None:
+    assert join_rows(2, where(np.array([True, False]), b"yes"), b".") == b"yes.."
+
+
+def test_no_rows_no_text() -> None:
+    assert join_rows(0, b"x", as_texts([]), decimal(np.empty(0, np.int64))) == b""

@@ -1,0 +1,74 @@
+"""Rows on which no two slices cross."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rblnpb.converters.sinks import _rows
+from rblnpb.converters.sinks._rows import lanes, one_line
+from tests.support.row_oracle import Slice, slow_lanes
+
+
+def lanes_of(*slices: Slice) -> list[int]:
+    track, start, duration = np.array(slices, np.int64).reshape(-1, 3).T
+    return list(lanes(track.astype(np.int32), start, duration).tolist())
+
+
+def test_a_slice_that_starts_inside_of_another_and_ends_after_it_gets_a_row_of_its_own() -> None:
+    assert lanes_of((0, 0, 10), (0, 5, 10)) == [0, 1]
+
+
+def test_slices_inside_of_others_or_beside_them_stay() -> None:
+    assert lanes_of((0, 0, 10), (0, 0, 10), (0, 2, 8), (0, 2, 3), (0, 5, 5), (0, 10, 5)) == [0, 0, 0, 0, 0, 0]
+
+
+def test_only_slices_that_cross_move_and_not_their_children() -> None:
+    assert lanes_of((0, 0, 10), (0, 5, 10), (0, 6, 2), (0, 11, 2)) == [0, 1, 0, 0]
+
+
+def test_a_child_that_crosses_too_moves_with_its_parent() -> None:
+    assert lanes_of((0, 0, 10), (0, 5, 10), (0, 6, 8)) == [0, 1, 1]
+
+
+def test_a_third_row_is_made_when_two_do_not_do() -> None:
+    assert lanes_of((0, 0, 10), (0, 1, 10), (0, 2, 10)) == [0, 1, 2]
+
+
+def test_tracks_do_not_see_each_other() -> None:
+    assert lanes_of((0, 0, 10), (1, 5, 10)) == [0, 0]
+
+
+def test_an_empty_slice_crosses_nothing() -> None:
+    assert lanes_of((0, 0, 10), (0, 10, 0), (0, 5, 0), (0, 5, 0)) == [0, 0, 0, 0]
+
+
+def test_no_slices_no_lanes() -> None:
+    assert lanes_of() == []
+
+
+few_slices = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(0, 8)), max_size=14)
+
+
+@given(few_slices, st.sampled_from([1, 3, 1 << 17]))
+def test_columns_agree_with_the_slow_way(slices: list[Slice], batch: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_rows, "_BATCH", batch)
+
+        assert lanes_of(*slices) == slow_lanes(slices)
+
+
+@given(few_slices)
+def test_times_too_far_apart_for_one_line_are_told_by_rank(slices: list[Slice]) -> None:
+    far = [(track * 1_000_000, start * 2**50, duration * 2**50) for track, start, duration in slices]
+
+    assert lanes_of(*far) == slow_lanes(slices)
+
+
+def test_one_line_keeps_equal_moments_equal() -> None:
+    line = one_line(np.array([0, 1, 1, 0]), np.array([5, 0, 0, 7]))
+
+    assert line[1] == line[2]
+    assert line[0] < line[3] < line[1]
