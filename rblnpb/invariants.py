@@ -175,26 +175,33 @@ def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
 
 
 def _launches(profile: Profile) -> Iterable[Finding]:
-    ids = profile.launches.launch_id
-    known = np.unique(ids[ids != 0])
-    doubled = int((ids != 0).sum()) - len(known)
+    ids = profile.launches.launch_id[profile.launches.launch_id != 0]
+    known = np.unique(ids)
+    doubled = len(ids) - len(known)
     if doubled:
         message = f"{doubled:,} launches repeat a launch id: only the first of each id is joined"
         yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
     for table in (profile.device_slices, profile.workload_slices):
         if not len(table):
             continue
-        without = int((table.launch_id == 0).sum())
+        launch_ids, counts = _runs(table.launch_id)
+        without = int(counts[launch_ids == 0].sum())
         if without:
             message = f"{without:,} {table.label} have launch id 0: it is not known what launched them"
             yield Finding(Severity.WARNING, "launch-id-0", message, without, table.label)
         if len(profile.launches) == 0:
             continue
-        distinct, counts = np.unique(table.launch_id, return_counts=True)
-        orphans = int(counts[~np.isin(distinct, known) & (distinct != 0)].sum())
+        orphans = int(counts[~np.isin(launch_ids, known) & (launch_ids != 0)].sum())
         if orphans:
             message = f"{orphans:,} {table.label} name a launch that is not in the file"
             yield Finding(Severity.WARNING, "launch-not-recorded", message, orphans, table.label)
+
+
+def _runs(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Values of the runs of equal neighbours, and their lengths: slices of one launch stand together, so there are few."""
+    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
+    edges = np.concatenate([[0], starts, [len(values)]])
+    return values[edges[:-1]], np.diff(edges)
 
 
 def _clocks(profile: Profile) -> Iterable[Finding]:
@@ -207,7 +214,7 @@ def _clocks(profile: Profile) -> Iterable[Finding]:
         for kind in KINDS
         if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))
     ]
-    for clock_id in sorted({int(value) for values in used for value in np.unique(values)}):
+    for clock_id in sorted({int(value) for values in used for value in np.unique(_runs(values)[0])}):
         clock = clocks.get(clock_id)
         if clock is None:
             yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
