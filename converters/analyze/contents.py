@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from rblnpb.profile import ENGINE_NAMES, KINDS, Profile
 
-from ..dialect import device_rows
-from ..timeline import ABSENT, HostTrace
+from ..dialect import device_rows, slice_rows
+from ..timeline import HostTrace
 
 __all__ = ["profile_contents", "trace_contents"]
 
@@ -17,12 +15,12 @@ __all__ = ["profile_contents", "trace_contents"]
 def profile_contents(profile: Profile) -> dict[str, object]:
     """The facts of one session."""
     session = profile.session
-    said: dict[str, Any] = {
+    said: dict[str, object] = {
         "id": f"{session.session_id:016x}",
         "tool": f"{session.tool_name} {session.tool_version}".strip(),
         "npu": session.npu,
         "host_name": session.host_name,
-        "process_id": session.process_id,
+        "process_id": session.process_id or None,
         "process_name": session.process_name,
         "rank": session.rank,
         "world_size": session.world_size,
@@ -34,7 +32,7 @@ def profile_contents(profile: Profile) -> dict[str, object]:
     }
     return {
         "format": f"rblnpb profile, schema {session.schema_version[0]}.{session.schema_version[1]}",
-        "session": {key: value for key, value in said.items() if value not in (None, "", {}, 0)},
+        "session": said,
         "devices": [
             {"name": device.name, "chiplet_count": device.chiplet_count, "engine_count": _engine_count(profile, device.device_id)}
             for device in profile.devices
@@ -77,7 +75,8 @@ def trace_contents(host: HostTrace) -> dict[str, object]:
     """The facts of a host trace."""
     events = host.events
     categories, counts = np.unique(events.category, return_counts=True)
-    timed = events.start_ns[(events.start_ns != ABSENT) & (events.phase == ord("X"))]
+    timed = slice_rows(host)
+    start_ns, end_ns = events.start_ns[timed], events.start_ns[timed] + events.duration_ns[timed]
     phases, phase_counts = np.unique(events.phase, return_counts=True)
     devices = device_rows(host)
     return {
@@ -85,8 +84,8 @@ def trace_contents(host: HostTrace) -> dict[str, object]:
         "host_name": host.metadata.get("host_name"),
         "has_base_time": host.has_base_time,
         "base_time_ns": host.base_time_ns if host.has_base_time else None,
-        "first_ns": int(timed.min()) if len(timed) else None,
-        "last_ns": int(timed.max()) if len(timed) else None,
+        "first_ns": int(start_ns.min()) if len(timed) else None,
+        "last_ns": int(end_ns.max()) if len(timed) else None,
         "threads": [
             {"pid": track.pid, "tid": track.tid, "name": host.thread_names.get(track, "")}
             for track in host.tracks

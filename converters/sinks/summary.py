@@ -74,7 +74,9 @@ def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
     """
     out = io.StringIO()
     columns = _columns(averages)
-    writer = csv.writer(out, lineterminator="\n")
+    # Python's csv does not quote a carriage return where lines end in a line feed, and reads one as the end of a line.
+    has_return = any("\r" in name for name in averages.name)
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL)
     writer.writerow(columns)
     writer.writerows([_harmless(column[row]) for column in columns.values()] for row in rows)
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Small runs by hand: trace.json as both emitters of the vendor's bridge write it (RBLN-SW/torch-rbln), and the device's profile."""
+"""Small runs by hand: trace.json as both emitters of the vendor's bridge (RBLN-SW/torch-rbln) write it, the device's profile."""
 
 from __future__ import annotations
 
