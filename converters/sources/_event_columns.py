@@ -120,7 +120,7 @@ class EventColumns:
         self._append(events, start_ns, duration_ns, np.array(starts, np.int64), np.array(lengths, np.int64))
 
     def _append(self, events: Sequence[_AnyEvent], start_ns: Int64, duration_ns: Int64, offset: Int64, length: Int64) -> bool:
-        """Append events of one type; False, and nothing is appended, when a number does not fit its column."""
+        """Append events of one type; False, and nothing is appended, when a number does not fit its column or a text is none."""
         if not events:
             return True
         columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, "offset": offset, "length": length}
@@ -131,14 +131,14 @@ class EventColumns:
             _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
             if not isinstance(events[0], PlainEvent):
                 self._put_rare(columns, cast("list[Arguments]", args))
-        except OverflowError:
+            self._put_texts(columns, "flow_id", [event.id for event in events])
+        except (OverflowError, UnicodeDecodeError):
             return False
         phases = "".join([event.ph for event in events])
         columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
         columns["category"] = _rows(self._strings, [event.cat for event in events])
         columns["name"] = _rows(self._strings, [event.name for event in events])
         columns["track"] = _track_rows(self._tracks, [event.pid for event in events], [event.tid for event in events])
-        self._put_texts(columns, "flow_id", [event.id for event in events])
         self._columns.append(len(events), columns)
         if "M" in phases:
             for event in events:
@@ -179,13 +179,13 @@ class EventColumns:
         texts = [bytes(value) for value in values]
         for text in texts:
             if text not in self._texts:
-                self._texts[text] = self._strings.setdefault(text.decode("utf-8", "replace"), len(self._strings))
+                self._texts[text] = self._strings.setdefault(text.decode(), len(self._strings))
         rows = _rows(self._texts, texts)
         columns[name] = np.where(rows != 0, rows, columns[name]) if name in columns else rows
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
-        value, _ = decoded_value(bytes(event.args.labels if is_label else event.args.name))
+        value = decoded_value(bytes(event.args.labels if is_label else event.args.name))
         if not isinstance(value, str):
             return
         if event.name == "thread_name":

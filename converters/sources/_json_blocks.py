@@ -17,11 +17,11 @@ import numpy as np
 from rblnpb.errors import NotAProfileError
 
 from ..timeline import Int64, UInt8
-from ._json_errors import find_syntax_error
+from ._json_errors import JsonSyntaxError, find_syntax_error
 from ._json_head import BOM, find_array
 from ._text_window import TextWindow
 
-_STEP_BYTES: Final = 1 << 18
+_STEP_BYTES: Final = 3 << 17
 """Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
 _FIRST_BYTES: Final = 64
 """Enough to tell what kind of file this is."""
@@ -142,17 +142,26 @@ def _split_array(window: TextWindow, take: Take, step_bytes: int) -> None:
                 take(elements)
             except BadElementError as error:
                 _put_commas_back(window, elements)
-                start = int(elements.bounds[error.index])
-                raise find_syntax_error(window.text()[start:], window.offset + start) from error
+                raise _element_error(window, *elements.bounds[error.index : error.index + 2].tolist()) from error
             gap = _learn(elements) or gap
             is_first = False
         if is_end:
-            window.drop(int(elements.bounds[-1]) - 1 if len(elements) else window.text().index(b"]"))
+            window.drop(int(elements.bounds[-1]) - 1 if len(elements) else len(text := window.text()) - len(text.lstrip()))
             return
         window.drop(int(elements.bounds[-1]))
+        # A quote too many would let the rest of the text look like one event.
+        if not len(elements) and not (error := find_syntax_error(window.text(), window.offset)).is_cut:
+            raise error
         # Reading as much again as there is keeps one huge event linear.
         if not window.read(step_bytes if len(elements) else max(window.size, step_bytes)):
             raise find_syntax_error(window.text(), window.offset)
+
+
+def _element_error(window: TextWindow, start: int, next_start: int) -> JsonSyntaxError:
+    error = find_syntax_error(window.text()[start:], window.offset + start)
+    if error.offset < window.offset + next_start:
+        return error
+    return JsonSyntaxError("an event cannot be decoded", window.offset + start)
 
 
 def guess_elements(window: TextWindow, gap: _Gap) -> EventBlock | None:

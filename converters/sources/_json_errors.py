@@ -67,8 +67,6 @@ def find_syntax_error(text: bytes, offset: int, *, is_document: bool = False) ->
         at, reason = _find_bare_word(characters, at), f"{error} is no JSON number"
     except RecursionError:
         reason = "objects or arrays are nested too deep"
-    except ValueError as error:  # a number of more digits than Python converts
-        reason = str(error)
     return JsonSyntaxError(reason, offset + len(characters[:at].encode("utf-8", "surrogateescape")), is_cut=is_cut)
 
 
@@ -76,7 +74,7 @@ def _value_end(characters: str, at: int) -> int:
     def refuse(word: str) -> NoReturn:
         raise _BareWordError(word)
 
-    return json.JSONDecoder(parse_constant=refuse).raw_decode(characters, at)[1]
+    return json.JSONDecoder(parse_constant=refuse, parse_int=str).raw_decode(characters, at)[1]
 
 
 def _skip(characters: str, at: int) -> int:

@@ -14,7 +14,7 @@ from rblnpb.errors import Finding, Severity
 from ._json_blocks import Surroundings
 from ._json_errors import JsonSyntaxError, find_syntax_error
 from ._json_head import EVENTS_KEY
-from ._json_text import without_lone_surrogates
+from ._json_text import mended_text
 
 _BASE_TIME_KEY: Final = "baseTimeNanoseconds"
 _INT64: Final = np.iinfo(np.int64)
@@ -52,13 +52,13 @@ def read_metadata(around: Surroundings) -> TraceMetadata:
         return dict(pairs)
 
     try:
-        characters = without_lone_surrogates(text).decode("utf-8-sig", "replace")
-        document = json.loads(characters, object_pairs_hook=keep)
+        mended = mended_text(text)
+        document = json.loads(mended.decode("utf-8-sig"), object_pairs_hook=keep)
     except (ValueError, RecursionError) as error:
         raise _error_around(around) from error
-    if characters.count("\ufffd") != text.count("\ufffd".encode()):
-        message = "the text around the events is not all UTF-8; U+FFFD stands for what is not"
-        findings.append(Finding(Severity.WARNING, "odd-text", message, where="metadata"))
+    if mended != text:
+        message = "the text around the events is not all Unicode; U+FFFD stands for what is not"
+        findings.append(Finding(Severity.WARNING, "odd-characters", message, where="metadata"))
     values: dict[str, object] = document if isinstance(document, dict) else {}
     if sum(key == EVENTS_KEY for key, _ in last_pairs) > 1 and values:
         message = f'the file has several "{EVENTS_KEY}"; only the first is read'

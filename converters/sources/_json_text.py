@@ -12,19 +12,16 @@ _ESCAPE: Final = re.compile(
 )
 
 
-def without_lone_surrogates(text: bytes) -> bytes:
-    """The same JSON, of the same length, with U+FFFD for every escape that is half of a surrogate pair."""
-    return _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[1] else escape[0], text)
+def mended_text(text: bytes) -> bytes:
+    """The same JSON with U+FFFD for what is no UTF-8, and for every escape that is half of a surrogate pair."""
+    mended = _ESCAPE.sub(lambda escape: b"\\ufffd" if escape[1] else escape[0], text)
+    return mended.decode("utf-8", "replace").encode()
 
 
-def decoded_value(value: bytes) -> tuple[object, bool]:
-    """A JSON value, with U+FFFD for what is no UTF-8; and whether there was such a thing.
-
-    A whole number of more digits than Python converts stays the text that it is.
-    """
-    text = value.decode("utf-8", "replace")
-    is_mended = text.count("\ufffd") != value.count("\ufffd".encode())
+def decoded_value(value: bytes) -> object:
+    """A JSON value; a whole number of more digits than Python converts stays the text that it is."""
+    text = mended_text(value).decode()
     try:
-        return json.loads(text), is_mended
+        return json.loads(text)
     except ValueError:
-        return text, is_mended
+        return text

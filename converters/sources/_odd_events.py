@@ -14,7 +14,7 @@ from rblnpb.errors import Finding, Severity
 from ..timeline import Id
 from ._event_records import NO_ARGUMENTS, NO_PHASE, NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Phase
 from ._exact_time import exact_ns
-from ._json_text import decoded_value, without_lone_surrogates
+from ._json_text import decoded_value, mended_text
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _INT32: Final = np.iinfo(np.int32)
@@ -31,7 +31,7 @@ class OddEvents:
     """Reads single events and counts what was wrong with them.
 
     Attributes:
-        counts: How often what was wrong: ("number", "External id"), ("time", "ts"), ("text", "name"), ("surrogate", ""),
+        counts: How often what was wrong: ("number", "External id"), ("time", "ts"), ("text", "name"), ("characters", ""),
             ("args", ""), and ("element", "") for elements that are no objects.
     """
 
@@ -44,8 +44,8 @@ class OddEvents:
         Raises:
             NotJsonError: It is no JSON.
         """
-        mended = without_lone_surrogates(element)
-        self.counts["surrogate", ""] += mended != element
+        mended = mended_text(element)
+        self.counts["characters", ""] += mended != element
         fields = _fields(mended)
         if fields is None:
             self.counts["element", ""] += 1
@@ -100,8 +100,8 @@ class OddEvents:
     def _text(self, fields: dict[str, msgspec.Raw], key: str) -> str:
         if key not in fields:
             return ""
-        value, is_mended = decoded_value(bytes(fields[key]))
-        if is_mended or not isinstance(value, (str, type(None))):
+        value = decoded_value(bytes(fields[key]))
+        if not isinstance(value, (str, type(None))):
             self.counts["text", key] += 1
         return value if isinstance(value, str) else ""
 
@@ -109,7 +109,7 @@ class OddEvents:
         if key not in fields:
             return None
         text = bytes(fields[key])
-        value, _ = decoded_value(text)
+        value = decoded_value(text)
         if value is None or isinstance(value, str):
             return value
         number = _number(text)
@@ -147,8 +147,7 @@ def _number(value: bytes) -> Decimal | None:
     """A JSON number, or a JSON string that holds one, as it is written; None for anything else."""
     text = value.decode("utf-8", "replace")
     if text.startswith('"'):
-        decoded, _ = decoded_value(value)
-        text = str(decoded)
+        text = str(decoded_value(value))
     try:
         number = Decimal(text)
     except InvalidOperation:
@@ -178,8 +177,8 @@ def _finding(kind: str, field: str, count: int) -> Finding:
     code, message = {
         "number": ("odd-number", f'"{field}" of {events} is no whole number of its range; taken as absent'),
         "time": ("odd-time", f'"{field}" of {events} is no time within int64 nanoseconds; taken as absent'),
-        "text": ("odd-text", f'"{field}" of {events} is no text, or not all of it; what cannot be read is left out'),
-        "surrogate": ("lone-surrogate", f"{events} have half of a surrogate pair in a text; U+FFFD stands for it"),
+        "text": ("odd-text", f'"{field}" of {events} is no text; taken as absent'),
+        "characters": ("odd-characters", f"{count} of the events hold text that is not all Unicode; U+FFFD stands for what is not"),
         "args": ("odd-args", f'"args" of {events} is no object; taken as absent'),
         "element": ("not-an-event", f"{count} of the elements among the events are no objects; left out"),
     }[kind]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..timeline import Bool, UInt8
 
-_FIRST_CAPACITY_BYTES: Final = 1 << 19
+_FIRST_CAPACITY_BYTES: Final = 1 << 20
 
 
 class TextWindow:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -327,11 +328,24 @@ def test_a_name_that_is_no_text_is_left_out_and_counted(text: str, name: str, co
     assert codes(trace) == [("odd-text", 1, "name")] * count
 
 
-def test_bytes_that_are_no_text_are_replaced_and_counted() -> None:
-    trace = read(b'[{"ph": "i", "name": "a\xff\xfeb"}, {"ph": "i", "name": "c"}]')
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"ph": "s", "name": "<>"}',
+        '{"ph": "s", "id": "<>"}',
+        '{"ph": "X", "args": {"Input Dims": ["<>"]}}',
+        '{"ph": "X", "args": null, "cat": "<>"}',
+    ],
+)
+def test_bytes_that_are_no_text_are_replaced_and_counted(text: str) -> None:
+    document = f'[{text}, {{"ph": "i", "name": "c"}}]'.encode()
+    trace = read(document.replace(b"<>", b"\xff\xfe"))
 
-    assert events_of_names(trace) == ["a\ufffd\ufffdb", "c"]
-    assert codes(trace) == [("odd-text", 1, "name")]
+    mended = slow_events(document.replace(b"<>", "\ufffd\ufffd".encode()))
+    assert [replace(event, offset=0, length=0) for event in events_of(trace)] == [
+        replace(event, offset=0, length=0) for event in mended
+    ]
+    assert codes(trace)[0] == ("odd-characters", 1, "")
 
 
 @pytest.mark.parametrize(
@@ -342,14 +356,14 @@ def test_half_of_a_surrogate_pair_is_replaced_and_counted(text: str, name: str) 
     trace = read(f'[{{"ph": "i", "name": "{text}"}}, {{"ph": "i", "name": "a", "args": {{"Call stack": "{text}"}}}}]'.encode())
 
     assert events_of_names(trace) == [name, "a"]
-    assert codes(trace) == [("lone-surrogate", 2, "")]
+    assert codes(trace) == [("odd-characters", 2, "")]
 
 
 def test_text_around_the_events_that_is_no_text_is_replaced_and_reported() -> None:
     trace = read(b'{"a": "\xff", "b": "\\ud800", "traceEvents": [{"ph": "i"}]}')
 
     assert trace.metadata == {"a": "\ufffd", "b": "\ufffd"}
-    assert codes(trace) == [("odd-text", 1, "metadata")]
+    assert codes(trace) == [("odd-characters", 1, "metadata")]
 
 
 def events_of_names(trace: HostTrace) -> list[str]:
@@ -442,6 +456,18 @@ def test_an_event_larger_than_every_block_is_one_event() -> None:
     document = json.dumps([{"ph": "i", "name": "a"}, {"ph": "i", "name": name}, {"ph": "i", "name": "b"}]).encode()
 
     assert events_of(read(document)) == slow_events(document)
+
+
+def test_a_quote_too_many_is_found_without_reading_to_the_end() -> None:
+    events = ",\n  ".join(json.dumps({"ph": "i", "name": f"event {number}", "ts": number}, indent=1) for number in range(30_000))
+    broken = events.replace('"event 15000"', '"event "15000"')
+    progress: list[int] = []
+
+    with pytest.raises(FormatError, match="expecting ',' delimiter") as refusal:
+        read(f"[{broken}]".encode(), progress=lambda done, total: progress.append(done))
+
+    assert refusal.value.offset == 1 + broken.index('15000"')
+    assert progress[-1] < 0.9 * len(broken)
 
 
 def test_strict_raises_what_would_be_a_finding() -> None:
@@ -604,6 +630,30 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             FormatError,
             (
                 "cannot read <bytes> at byte 17 (line 1, column 18): the JSON is broken: objects or arrays are nested too deep; "
+                "Kineto writes a quote in the name of an event as it is"
+            ),
+        ),
+        (
+            b'{"traceEvents": [}',
+            FormatError,
+            (
+                "cannot read <bytes> at byte 17 (line 1, column 18): the JSON is broken: expecting value; "
+                "Kineto writes a quote in the name of an event as it is"
+            ),
+        ),
+        (
+            b'{"traceEvents": [{"ph": "i"}}',
+            FormatError,
+            (
+                "cannot read <bytes> at byte 28 (line 1, column 29): the JSON is broken: expecting value; "
+                "Kineto writes a quote in the name of an event as it is"
+            ),
+        ),
+        (
+            b'{"traceEvents": [{"ph": "i"} {"ph": "i"}]}',
+            FormatError,
+            (
+                "cannot read <bytes> at byte 29 (line 1, column 30): the JSON is broken: expected a comma; "
                 "Kineto writes a quote in the name of an event as it is"
             ),
         ),
