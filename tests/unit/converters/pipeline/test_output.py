@@ -1,0 +1,88 @@
+"""Traces out."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from rblnpb.converters.merging import merge
+from rblnpb.converters.pipeline import require_writable, write_chrome_trace
+from rblnpb.converters.timeline import Timeline
+from rblnpb.errors import OutputError
+from tests.support.vendor_traces import Launch, device_profile, host_trace, op
+
+
+@pytest.fixture
+def timeline() -> Timeline:
+    return merge(device_profile((Launch(1, 1500, 2500),)), host_trace([op("aten::mm", 1000, 2000)]))
+
+
+def names(text: bytes) -> list[str]:
+    return [event["name"] for event in json.loads(text)["traceEvents"] if event["ph"] == "X"]
+
+
+def test_a_trace_is_written_whole_to_a_file_and_to_a_stream(timeline: Timeline, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    write_chrome_trace(timeline, stream)
+    write_chrome_trace(timeline, tmp_path / "out.json")
+    assert (tmp_path / "out.json").read_bytes() == stream.getvalue()
+    assert sorted(names(stream.getvalue())) == ["PyTorch Profiler (0)", "aten::mm", "mm"]
+
+
+def test_a_name_that_ends_in_gz_is_packed_and_the_same_each_time(timeline: Timeline, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    write_chrome_trace(timeline, stream)
+    for name in ("a.json.gz", "b.json.gz"):
+        write_chrome_trace(timeline, str(tmp_path / name))
+    packed = (tmp_path / "a.json.gz").read_bytes()
+    assert gzip.decompress(packed) == stream.getvalue()
+    assert (tmp_path / "b.json.gz").read_bytes() == packed
+
+
+def test_a_file_is_overwritten_only_when_told_to(timeline: Timeline, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    target.write_text("mine")
+    with pytest.raises(OutputError, match="exists already"):
+        write_chrome_trace(timeline, target)
+    assert target.read_text() == "mine"
+    write_chrome_trace(timeline, target, force=True)
+    assert len(names(target.read_bytes())) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "force", "text"),
+    [
+        ("there.json", False, "exists already; overwrite it with --force"),
+        ("folder", False, "it is a folder"),
+        ("folder", True, "it is a folder"),
+        ("missing/out.json", True, "there is no folder"),
+    ],
+)
+def test_what_could_not_be_written_is_refused_before_the_work(tmp_path: Path, name: str, force: bool, text: str) -> None:
+    (tmp_path / "there.json").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OutputError, match=text):
+        require_writable(tmp_path / name, force=force)
+
+
+def test_what_can_be_written_is_not_refused(tmp_path: Path) -> None:
+    (tmp_path / "there.json").touch()
+    require_writable(tmp_path / "new.json", force=False)
+    require_writable(tmp_path / "there.json", force=True)
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
+def test_an_error_in_between_leaves_nothing_behind(
+    timeline: Timeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rblnpb.converters.pipeline.output.render_chrome_trace", full)
+    with pytest.raises(OutputError, match=f"cannot write .*{name}: No space left on device"):
+        write_chrome_trace(timeline, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,100 @@
+"""The key_averages table of a timeline."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rblnpb.converters.merging import merge
+from rblnpb.converters.pipeline import Summary, summarize
+from rblnpb.errors import UsageError
+from rblnpb.profile import Device
+from tests.support.vendor_traces import Launch, device_profile, first_emitter, host_trace, op
+
+OPS = (op("aten::matmul", 1000, 3000, external_id=1), op("aten::mm", 1200, 2000, external_id=2))
+RUN = (Launch(1, 1500, 2500),)
+
+
+def of_vendor(**options: Any) -> Summary:
+    return summarize(merge(None, host_trace([*OPS, *first_emitter(RUN)])), **options)
+
+
+def device_ns(summary: Summary) -> dict[str, tuple[int, int]]:
+    """Self and total device time by name, where there is any."""
+    table = summary.averages
+    times = zip(table.self_device_time_total_ns.tolist(), table.device_time_total_ns.tolist(), strict=True)
+    return {name: pair for name, pair in zip(table.name, times, strict=True) if any(pair)}
+
+
+WORK = {"i1_0_W0_args_0_0": (100, 100), "i1_0_W0_mm_0": (700, 700), "i1_0_W0_output_0": (100, 100)}
+
+
+def test_device_time_is_on_the_op_that_launched_it_and_on_those_around_it() -> None:
+    # The frame, the wait and the host command of the launch are no device time.
+    assert device_ns(of_vendor()) == {"aten::mm": (900, 900), "aten::matmul": (0, 900), **WORK}
+
+
+def test_as_recorded_the_vendors_device_time_is_on_no_op() -> None:
+    assert device_ns(of_vendor(device_time="recorded")) == WORK
+
+
+def test_device_time_of_a_profile() -> None:
+    summary = summarize(merge(device_profile(RUN), host_trace(OPS)))
+    assert device_ns(summary) == {"aten::mm": (700, 700), "aten::matmul": (0, 700), "mm": (700, 700)}
+
+
+def cells(text: str, name: str) -> list[str]:
+    return next(line.split() for line in text.splitlines() if line.split()[:1] == [name])
+
+
+def test_the_text_shows_it_as_torch_does() -> None:
+    assert cells(of_vendor().table(), "aten::mm")[6:9] == ["0.900us", "100.00%", "0.900us"]
+    assert cells(of_vendor(device_time="recorded").table(), "aten::mm")[6:9] == ["0.000us", "0.00%", "0.000us"]
+
+
+@pytest.mark.parametrize(
+    ("devices", "name", "title"), [((), None, "RBLN"), ((Device(1, "atom:0"),), None, "ATOM"), ((), "npu", "npu")]
+)
+def test_the_device_is_called_as_the_inputs_say_or_as_asked(devices: tuple[Device, ...], name: str | None, title: str) -> None:
+    profile = device_profile(RUN, **({"devices": devices} if devices else {}))
+    assert summarize(merge(profile, host_trace(OPS)), device_name=name).averages.device_name == title
+
+
+def test_the_default_order_is_by_self_device_time_where_there_is_any_else_by_self_cpu_time() -> None:
+    first = [summary.averages.name[summary.rows()[0]] for summary in (of_vendor(), summarize(merge(None, host_trace(OPS))))]
+    assert first == ["aten::mm", "aten::matmul"]
+
+
+def test_rows_may_stay_in_order_of_first_appearance() -> None:
+    summary = of_vendor()
+    assert summary.rows(None, -1) == list(range(len(summary.averages)))
+    assert summary.rows(None, 2) == [0, 1]
+
+
+def test_json_and_csv_have_all_rows_unless_told_otherwise() -> None:
+    summary = of_vendor()
+    assert len(json.loads(summary.to_json())["rows"]) == len(summary.averages)
+    assert len(summary.to_csv(None, 2).splitlines()) == 3
+
+
+@pytest.mark.parametrize("render", ["table", "to_json", "to_csv"])
+def test_an_unknown_sort_key_is_refused(render: str) -> None:
+    with pytest.raises(UsageError, match="cannot sort by 'size'"):
+        getattr(of_vendor(), render)("size")
+
+
+def test_without_a_host_trace_there_are_no_ops() -> None:
+    with pytest.raises(UsageError, match="needs the host trace of the same run"):
+        summarize(merge(device_profile(RUN)))
+
+
+def test_device_time_is_of_one_of_two_kinds() -> None:
+    with pytest.raises(UsageError, match="'attributed' or 'recorded', not 'guessed'"):
+        of_vendor(device_time="guessed")
+
+
+def test_notes_of_the_trace_come_along() -> None:
+    summary = summarize(merge(None, host_trace([op("ProfilerStep#1", 0, 9000), *OPS])))
+    assert [finding.code for finding in summary.findings] == ["accumulated-cycles-unknown"]
