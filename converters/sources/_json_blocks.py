@@ -150,8 +150,8 @@ def _split_array(window: TextWindow, take: Take, step_bytes: int) -> None:
             return
         window.drop(int(elements.bounds[-1]))
         # A quote too many would let the rest of the text look like one event.
-        if not len(elements) and not (error := find_syntax_error(window.text(), window.offset)).is_cut:
-            raise error
+        if not len(elements) and not (found := find_syntax_error(window.text(), window.offset)).is_cut:
+            raise found
         # Reading as much again as there is keeps one huge event linear.
         if not window.read(step_bytes if len(elements) else max(window.size, step_bytes)):
             raise find_syntax_error(window.text(), window.offset)
