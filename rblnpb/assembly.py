@@ -13,7 +13,7 @@ from rblnpb import codec as wire
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table, TableBuilder
 from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, FormatError, Severity
-from rblnpb.invariants import check, without_dangling
+from rblnpb.invariants import check, without_dangling, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
 
 __all__ = ["assemble"]
@@ -63,8 +63,9 @@ def assemble(name: str, data: Buffer, session_id: int, frames: Sequence[Frame], 
     )
     _note_totals(profile, reading)
     _note_unknown(profile, reading)
+    profile, wild = without_wild_samples(profile)
     profile, dangling = without_dangling(profile)
-    return profile.replace(findings=(*reading.findings, *dangling, *check(profile)))
+    return profile.replace(findings=(*reading.findings, *wild, *dangling, *check(profile)))
 
 
 @dataclass

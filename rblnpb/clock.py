@@ -288,6 +288,9 @@ def clock_maps(clocks: Iterable[Clock], snapshots: Sequence[ClockSnapshot]) -> d
         own.setdefault(snapshot.clock_id, []).append(snapshot)
     maps: dict[int, ClockMap] = {}
     for clock in (Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME), *clocks):
+        if clock.clock_id in maps:
+            # Of two clocks with one id the first counts, as in `Profile.clock`.
+            continue
         try:
             maps[clock.clock_id] = ClockMap.of(clock, tuple(own.get(clock.clock_id, ())))
         except ClockError:

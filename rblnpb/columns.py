@@ -174,7 +174,7 @@ class Table:
         for name, (dtype, nullable) in schema.items():
             value = columns.get(name, ABSENT if nullable else 0)
             if dtype is None:
-                filled[name] = value if name in columns else TextArray.of([b""] * count)
+                filled[name] = value if name in columns else TextArray(np.zeros(count, np.int64), np.empty(0, np.uint8))
             else:
                 filled[name] = np.full(count, value, dtype) if np.ndim(value) == 0 else np.asarray(value, dtype)
         return cls(**filled)

@@ -17,7 +17,7 @@ from rblnpb.columns import Table
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import BUILT_IN_CLOCKS, KINDS, Profile
 
-__all__ = ["check", "dangling_references", "without_dangling"]
+__all__ = ["check", "dangling_references", "without_dangling", "without_wild_samples"]
 
 
 def check(profile: Profile) -> tuple[Finding, ...]:
@@ -172,6 +172,17 @@ def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
         else:
             changes[table.label] = current.replace(**{name: np.where(mask, 0, getattr(current, name))})
     return (profile.replace(**changes) if changes else profile), findings
+
+
+def without_wild_samples(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
+    """The profile without the samples of counters that are no finite numbers, and the finding that says so."""
+    is_finite = np.isfinite(profile.counters.value)
+    if is_finite.all():
+        return profile, ()
+    count = int((~is_finite).sum())
+    message = f"{count:,} samples of counters are no finite numbers: they were left out"
+    finding = Finding(Severity.WARNING, "not-finite", message, count, "counters")
+    return profile.replace(counters=profile.counters.take(is_finite)), (finding,)
 
 
 def _launches(profile: Profile) -> Iterable[Finding]:

@@ -174,8 +174,9 @@ def write(
         force: Overwrite a file that is there.
 
     Raises:
-        CheckError: A record refers to something that the profile does not define, or has a value that its column cannot hold.
+        CheckError: A record refers to something that the profile does not define, or a value is one that the schema cannot hold.
         OutputError: The file is there already, or cannot be written.
+        ValueError: An unknown codec, or a session id outside 1 to 2**64 - 1.
 
     Example:
         >>> import io, rblnpb
@@ -197,6 +198,16 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None
         raise CheckError("the profile to write", findings)
     session = dataclasses.replace(profile.session, has_display_packets=display)
     writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
+    try:
+        _write_all(writer, profile, display=display)
+    except CheckError:
+        raise
+    except ValueError as error:
+        # Of the codec for columns, of protobuf for the numbers of definitions: both say what and why.
+        raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
+
+
+def _write_all(writer: StreamWriter, profile: Profile, *, display: bool) -> None:
     writer.define(
         clocks=profile.clocks,
         devices=profile.devices,
@@ -216,10 +227,7 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None
     for kind in KINDS:
         for part in _chunks(profile.table(kind)):
             start_ns, end_ns = bounds(part, maps)
-            try:
-                writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
-            except wire.CodecError as error:
-                raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
+            writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
     writer.losses(profile.losses)
     if profile.is_complete:
         writer.close(ended_real_ns=profile.session.ended_real_ns, ended_monotonic_ns=profile.session.ended_monotonic_ns)

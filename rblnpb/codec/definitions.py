@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.clock import Clock, ClockKind
-from rblnpb.codec.messages import Message, Unknowns
+from rblnpb.codec.messages import Message, Unknowns, utf8
 from rblnpb.codec.packing import CodecError
 from rblnpb.columns import ABSENT
 from rblnpb.profile import Commands, Device, Engine, EngineKind, Program
@@ -41,7 +41,7 @@ def encode_definitions(strindex: Callable[[str], int], **rows: object) -> bytes:
             `commands` (the session's whole table), `threads`.
     """
     new = _Rows(**rows)  # type: ignore[arg-type]  # the dataclass names what is allowed
-    message = session_pb2.Definitions(first_strindex=new.first_strindex, strings=new.strings)
+    message = session_pb2.Definitions(first_strindex=new.first_strindex, strings=map(utf8, new.strings))
     for clock in new.clocks:
         message.clocks.add(
             clock_id=clock.clock_id,

@@ -91,6 +91,14 @@ class Unknowns:
                     self.look_into(embedded)
 
 
+def utf8(text: str) -> str:
+    """The text as protobuf takes it: half a surrogate pair, as undecodable file names have, becomes a question mark.
+
+    A name with a flaw is better than a recording without its definitions.
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def parse(body: str, content: Buffer) -> Message:
     """The message of a body.
 
@@ -116,9 +124,10 @@ _SESSION_OPTIONALS = ("rank", "world_size", "drained_after_each_run")
 
 def encode_header(value: Session) -> bytes:
     """The encoded Header, of the schema version that this package writes."""
-    said: dict[str, Any] = {name: getattr(value, name) for name in (*_SESSION_TEXTS, *_SESSION_NUMBERS, *_SESSION_OPTIONALS)}
+    said: dict[str, Any] = {name: getattr(value, name) for name in (*_SESSION_NUMBERS, *_SESSION_OPTIONALS)}
+    said |= {name: utf8(getattr(value, name)) for name in _SESSION_TEXTS}
     said["name_style"] = int(value.name_style)
-    said["settings"] = [session_pb2.Setting(name=name, value=text) for name, text in value.settings]
+    said["settings"] = [session_pb2.Setting(name=utf8(name), value=utf8(text)) for name, text in value.settings]
     # None leaves an optional field out.
     message = session_pb2.Session(**said)
     header = stream_pb2.Header(
@@ -209,7 +218,7 @@ def losses(message: Message, unknowns: Unknowns) -> list[Loss]:
 
 def encode_trace_document(document: TraceDocument) -> bytes:
     """The encoded TraceDocument."""
-    message = columns_pb2.TraceDocument(head=document.head, tail=document.tail, name=document.name)
+    message = columns_pb2.TraceDocument(head=document.head, tail=document.tail, name=utf8(document.name))
     if document.base_time_ns is not None:
         message.base_time_ns = document.base_time_ns
     encoded: bytes = message.SerializeToString(deterministic=True)

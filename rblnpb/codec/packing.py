@@ -69,7 +69,7 @@ def encode_column(values: Array, codec: str, *, nullable: bool = False, signed: 
         is_ascending: Whether differences compress better than values.
 
     Raises:
-        CodecError: A negative value that is not allowed.
+        CodecError: A negative value that is not allowed, or one that is not finite.
     """
     validity = b""
     if nullable:
@@ -80,7 +80,9 @@ def encode_column(values: Array, codec: str, *, nullable: bool = False, signed: 
             validity = _encode_validity(valid, codec)
             values = np.where(valid, values, 0)
     kind = "f" if values.dtype.kind == "f" else "i" if signed else "u"
-    # Equal bits, not equal values: -0.0 and NaN are doubles too.
+    if kind == "f" and not np.isfinite(values).all():
+        raise CodecError("it holds what is no finite number")
+    # Equal bits, not equal values: -0.0 is a double too.
     bits = values.view(np.uint64) if kind == "f" else values
     low, high = int(bits.min()), int(bits.max())
     if low < 0 and not signed:

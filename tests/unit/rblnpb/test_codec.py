@@ -122,7 +122,7 @@ def test_a_column_that_is_recorded_nowhere_is_left_out_and_one_of_zeros_is_not()
 
 
 def test_doubles_keep_their_bits() -> None:
-    values = np.array([-0.0, 0.1, np.inf, 5e-324])
+    values = np.array([-0.0, 0.1, 1.7e308, 5e-324])
     (column,) = (encoded(Counters.of(value=values)).counters.value,)
 
     assert np.array(column.f64).tobytes() == values.tobytes()
@@ -130,6 +130,12 @@ def test_doubles_keep_their_bits() -> None:
         table = decoded(encode_chunk(Counters.of(value=values), 0, 0, codec))
         assert isinstance(table, Counters)
         assert table.value.tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_double_that_is_not_finite_is_not_written(value: float) -> None:
+    with pytest.raises(CodecError, match="counters: column value: it holds what is no finite number"):
+        encode_chunk(Counters.of(value=np.array([0.5, value])), 0, 0, "raw")
 
 
 def test_ordinal_and_clock_stand_once_in_a_chunk() -> None:

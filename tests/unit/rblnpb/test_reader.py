@@ -445,6 +445,17 @@ def test_names_that_refer_to_no_string_are_empty_and_counted() -> None:
     assert (profile.devices[0].name, profile.engines[0].name) == ("", "")
 
 
+def test_samples_that_are_not_finite_are_left_out_and_counted() -> None:
+    def change(chunk: Any) -> None:
+        if chunk.HasField("counters"):
+            chunk.counters.value.f64[0] = float("nan")
+
+    profile = rblnpb.read(altered(encode(full(), "raw"), "chunk", change))
+
+    assert (profile.findings[0].code, profile.findings[0].count) == ("not-finite", 1)
+    assert profile.counters.equals(full().counters.take(slice(1, 2)))
+
+
 # --- chunks one by one ---------------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ from rblnpb.columns import (
     TraceEvents,
 )
 from rblnpb.errors import CheckError, OutputError
-from rblnpb.profile import Profile, Session
+from rblnpb.profile import Device, Loss, LossReason, Profile, Program, Session
 from rblnpb.v1 import stream_pb2
 from rblnpb.writer import StreamWriter, bounds
 from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, encode, full, packets, payloads, tiny
@@ -170,6 +170,33 @@ def test_a_dangling_reference_is_refused() -> None:
 def test_a_negative_number_in_a_column_that_is_not_signed_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(CheckError, match=message):
         encode(tiny(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"devices": (Device(1, "rbln:0", -1, 4, 16),)},
+        {"losses": (Loss(17, LossReason.UNKNOWN, -1),)},
+        {"threads": ((2**64, "a"),)},
+        {"programs": (Program(2**32, "mm"),)},
+    ],
+)
+def test_a_number_that_its_field_cannot_hold_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(CheckError, match="impossible-value"):
+        encode(tiny(**changes))
+
+
+def test_what_is_no_text_is_written_as_question_marks() -> None:
+    """Undecodable names of files and processes have halves of surrogate pairs in Python."""
+    profile = tiny(
+        session=Session(SESSION_ID, process_name="a\udcff", settings=(("n\ud800", "v"),)),
+        strings=("", "rbln:0", "Neural Engine Clusters", "mm\udc80"),
+    )
+
+    read = rblnpb.read(encode(profile))
+
+    assert (read.session.process_name, read.session.settings) == ("a?", (("n?", "v"),))
+    assert read.strings == ("", "rbln:0", "Neural Engine Clusters", "mm?")
 
 
 def test_an_error_leaves_no_file(tmp_path: Path) -> None:
