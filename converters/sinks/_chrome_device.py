@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.lanes import lanes
 
 from ..timeline import ABSENT, AlignedSlices, HostTrack, Id, Int32, Int64, Timeline, Track
 from ._chrome_ids import FreeNumbers, Label, id_text
 from ._chrome_slices import Numbers, Rows, SliceTable, Words
 from ._json_text import Texts, as_texts, inside_json_string, json_string
-from ._rows import lanes
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 

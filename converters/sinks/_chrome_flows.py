@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.lanes import one_line
 
 from ..nesting import nest
 from ..timeline import ABSENT, Bool, HostTrace, Int32, Int64
-from ._rows import one_line
 
 __all__ = ["DrawnFlows", "HostSlices", "draw_flows", "flow_rows", "move_flows", "threads"]
 

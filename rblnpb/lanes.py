@@ -11,9 +11,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import Int32, Int64
+__all__ = ["lanes", "one_line", "outer_first"]
 
-__all__ = ["lanes", "one_line"]
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
 
 _BATCH: Final = 1 << 17
 
@@ -40,7 +41,7 @@ def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -
     for part in np.split(rows, np.unique(ends[np.minimum(batch, len(ends) - 1)])):
         times = np.concatenate((start_ns[part], start_ns[part] + duration_ns[part]))
         opens, closes = np.split(one_line(np.tile(track[part], 2), times), 2)
-        order = _outer_first(opens, closes)
+        order = outer_first(opens, closes)
         opens, closes = opens[order], closes[order]
         for first, last in _crossing_places(opens, closes):
             lane[part[order[first:last]]] = _first_fit(opens[first:last].tolist(), closes[first:last].tolist())
@@ -68,7 +69,7 @@ def one_line(track: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
     return track * np.int64(len(moments)) + rank
 
 
-def _outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.intp]:
+def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.intp]:
     """The order of opening; of slices that open together the one that closes last comes first, then the earlier row."""
     order = np.argsort(opens, kind="stable")
     has_ties = bool((np.diff(opens[order]) == 0).any())

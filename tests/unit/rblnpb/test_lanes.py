@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.sinks import _rows
-from rblnpb.converters.sinks._rows import lanes, one_line
+import rblnpb.lanes
+from rblnpb.lanes import lanes, one_line
 from tests.support.row_oracle import Slice, slow_lanes
 
 
@@ -55,7 +55,7 @@ few_slices = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.intege
 @given(few_slices, st.sampled_from([1, 3, 1 << 17]))
 def test_columns_agree_with_the_slow_way(slices: list[Slice], batch: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_rows, "_BATCH", batch)
+        patch.setattr(rblnpb.lanes, "_BATCH", batch)
 
         assert lanes_of(*slices) == slow_lanes(slices)
 

@@ -1,0 +1,292 @@
+"""Slices as Perfetto's own track events, so that a profile opens in Perfetto's viewer as it is.
+
+Field numbers are those of `perfetto/trace/trace_packet.proto` and the messages that it refers to. Numbers that differ from packet
+to packet are varints of one fixed width (longer than need be, which every protobuf reader takes), so that a block of packets is a
+byte matrix that numpy fills column by column; only names are as long as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.clock import HOST_MONOTONIC, clock_maps
+from rblnpb.columns import DeviceSlices, WorkloadSlices
+from rblnpb.container import varint
+from rblnpb.lanes import lanes, outer_first
+from rblnpb.naming import render
+from rblnpb.profile import ENGINE_NAMES, Device, Engine, EngineKind, Profile
+
+try:  # four times as fast as zlib
+    from isal import isal_zlib as deflate
+except ImportError:  # a platform without its wheel
+    import zlib as deflate  # type: ignore[no-redef]  # the same function
+
+__all__ = ["bundle", "display_packets", "process_packet", "slice_packets", "thread_packet"]
+
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+Texts = npt.NDArray[np.bytes_]
+
+_BLOCK_ROWS: Final = 8192
+_BLOCK_BYTES: Final = 1 << 24
+_TIME_BYTES: Final = 10
+_FIRST_PID: Final = 5_000_000
+"""Above every process id of Linux, whose greatest is 2^22."""
+_FIRST_TID: Final = 6_000_000
+_GOLDEN: Final = 0x9E37_79B9_7F4A_7C15
+"""2^64 by the golden ratio: its multiples lie far apart, modulo 2^64."""
+
+
+def display_packets(profile: Profile) -> bytes:
+    """Device slices and workload frames of a profile as ready Perfetto packets.
+
+    Each device is a process and each engine a thread of it, in the order in which the profile shows them; slices that cross others
+    of their engine stand on further threads of the same name. Times are those of the host's monotonic clock. What no clock can
+    place is left out; where that is everything, the answer is empty.
+
+    Args:
+        profile: The profile.
+
+    Returns:
+        Packets that each bundle thousands of slices, compressed. They refer to nothing but themselves, so packets of others
+        may stand before, after and between them.
+    """
+    parts = [part for table in (profile.device_slices, profile.workload_slices) for part in _placed(profile, table)]
+    if not sum(len(part.rows) for part in parts):
+        return b""
+    return b"".join(bundle(packets) for packets in _packets(profile, parts))
+
+
+def bundle(packets: bytes) -> bytes:
+    """One packet that holds all of these, compressed: whoever passes over them passes over one."""
+    return _field(1, _field(50, deflate.compress(packets, 1)))
+
+
+def process_packet(uuid: int, pid: int, name: str, sequence_id: int) -> bytes:
+    """The packet that introduces a process, real or not.
+
+    Args:
+        uuid: 1 to 2^64 - 1, unlike that of any other track of the file.
+        pid: Below 2^31.
+        name: What the viewer calls it.
+        sequence_id: Number of the writer, the same for all packets of one; not 0.
+    """
+    process = _number(1, pid) + _field(6, _utf8(name))
+    return _field(1, _number(10, sequence_id) + _field(60, _number(1, uuid) + _field(3, process)))
+
+
+def thread_packet(uuid: int, pid: int, tid: int, name: str, sequence_id: int) -> bytes:
+    """The packet that introduces a row of a process: a thread, real or not. It precedes the row's slices.
+
+    Args:
+        uuid: 1 to 2^64 - 1, unlike that of any other track of the file.
+        pid, tid: Below 2^31.
+        name: What the viewer calls it.
+        sequence_id: As of the process.
+    """
+    thread = _number(1, pid) + _number(2, tid) + _field(5, _utf8(name))
+    return _field(1, _number(10, sequence_id) + _field(60, _number(1, uuid) + _field(4, thread)))
+
+
+def slice_packets(
+    uuids: npt.NDArray[np.uint64], track: Int32, start_ns: Int64, end_ns: Int64, names: Texts, sequence_id: int
+) -> bytes:
+    """A begin and an end for every slice.
+
+    Perfetto orders packets by time and takes those of one time as they come. So slices come in the order of their starts, outer
+    ones first: then at one moment all ends stand before all begins, and it does not matter which end is whose.
+
+    Args:
+        uuids: uint64[k]; of the tracks.
+        track: int32[n]; rows of `uuids`.
+        start_ns, end_ns: int64[n]; not negative; no two slices of a track cross, and they are ordered by start, the longer first.
+        names: S[n]; UTF-8.
+        sequence_id: As of the tracks.
+
+    Returns:
+        The packets.
+    """
+    width = names.dtype.itemsize
+    name_bytes = np.strings.str_len(names)
+    sequence = _number(10, sequence_id)
+    # Every length is written in as many bytes as the longest could need.
+    size_bytes = len(varint(width + 256))
+    end_bytes = 2 + 1 + _TIME_BYTES
+    event_bytes = end_bytes + 2 + size_bytes + name_bytes
+    packet_bytes = 1 + _TIME_BYTES + len(sequence) + 1 + size_bytes + event_bytes
+    uuid = _fixed_varints(uuids, _TIME_BYTES)[track]
+    text = names.view(np.uint8).reshape(len(names), width)
+    columns: list[bytes | UInt8] = [
+        b"\x0a",
+        _fixed_varints(packet_bytes, size_bytes),
+        b"\x40",
+        _fixed_varints(start_ns, _TIME_BYTES),
+        sequence + b"\x5a",
+        _fixed_varints(event_bytes, size_bytes),
+        b"\x48\x01\x58",
+        uuid,
+        b"\xba\x01",
+        _fixed_varints(name_bytes, size_bytes),
+        text,
+        b"\x0a" + varint(1 + _TIME_BYTES + len(sequence) + 2 + end_bytes) + b"\x40",
+        _fixed_varints(end_ns, _TIME_BYTES),
+        sequence + b"\x5a" + varint(end_bytes) + b"\x48\x02\x58",
+        uuid,
+    ]
+    widths = [len(column) if isinstance(column, bytes) else column.shape[1] for column in columns]
+    rows = np.empty((len(names), sum(widths)), np.uint8)
+    is_kept = np.ones(rows.shape, np.bool_)
+    at = 0
+    for column, size in zip(columns, widths, strict=True):
+        rows[:, at : at + size] = np.frombuffer(column, np.uint8) if isinstance(column, bytes) else column
+        if column is text:
+            is_kept[:, at : at + size] = np.arange(size) < name_bytes[:, None]
+        at += size
+    return rows[is_kept].tobytes()
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Slices of one clock that have a place in time: rows of their table, and when they are, in ns."""
+
+    table: DeviceSlices | WorkloadSlices
+    rows: Int64
+    start_ns: Int64
+    end_ns: Int64
+
+
+def _placed(profile: Profile, table: DeviceSlices | WorkloadSlices) -> Iterator[_Placed]:
+    maps = clock_maps(profile.clocks, profile.clock_snapshots)
+    for clock_id in np.unique(table.clock_id).tolist():
+        rows = np.flatnonzero(table.clock_id == clock_id)
+        start_ticks, duration_ticks = table.start_ticks[rows], table.duration_ticks[rows]
+        if clock_id == HOST_MONOTONIC:
+            start, duration = start_ticks.astype(np.int64), duration_ticks.astype(np.int64)
+        elif clock_id in maps:
+            start, duration = maps[clock_id].span_to_ns(start_ticks, duration_ticks)
+        else:
+            continue
+        # A broken clock may say anything; Perfetto takes a time before its zero for an error.
+        is_sane = (start >= 0) & (duration >= 0)
+        yield _Placed(table, rows[is_sane].astype(np.int64), start[is_sane], (start + duration)[is_sane])
+
+
+def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
+    """Tracks, then slices, in pieces of bounded size."""
+    start, end = (np.concatenate([getattr(part, name) for part in parts]) for name in ("start_ns", "end_ns"))
+    engines = _shown_engines(profile)
+    engine = _engine_rows(engines, np.concatenate([part.table.engine_id[part.rows] for part in parts]))
+    lane = lanes(engine, start, end - start)
+    lane_count = int(lane.max()) + 1
+    used, track = np.unique(engine.astype(np.int64) * lane_count + lane, return_inverse=True)
+    shown = [(engines[row // lane_count], row % lane_count) for row in used.tolist()]
+    session_id = profile.session.session_id
+    sequence_id = session_id % 0x7FFF_FFFF + 1
+    # Two sessions in one file must not share a track: the session's number goes into the track's.
+    uuids = [(session_id + place * _GOLDEN) % (1 << 64) or 1 for place in range(len(shown) + len(profile.devices) + 1)]
+    yield _tracks(profile, shown, uuids, sequence_id)
+    track_uuids = np.array(uuids[: len(shown)], np.uint64)
+    names = _Names(profile, parts)
+    order = outer_first(start, end)
+    size = max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // names.longest_bytes))
+    for first in range(0, len(order), size):
+        rows = order[first : first + size]
+        yield slice_packets(track_uuids, track[rows].astype(np.int32), start[rows], end[rows], names.take(rows), sequence_id)
+
+
+def _tracks(profile: Profile, shown: list[tuple[Engine, int]], uuids: list[int], sequence_id: int) -> bytes:
+    """A process for each device that has slices, and a thread for each lane of its engines."""
+    devices = {device.device_id: device for device in (*profile.devices, Device(0, "device"))}
+    pids = {device_id: _FIRST_PID + place for place, device_id in enumerate(dict.fromkeys(engine.device_id for engine, _ in shown))}
+    packets = [
+        process_packet(uuid, pid, devices[device_id].name or f"device {devices[device_id].ordinal}", sequence_id)
+        for uuid, (device_id, pid) in zip(uuids[len(shown) :], pids.items(), strict=False)
+    ]
+    for place, (engine, lane) in enumerate(shown):
+        name = engine.name or ENGINE_NAMES[engine.kind]
+        chiplet = "" if engine.chiplet is None else f" (chiplet {engine.chiplet})"
+        name += chiplet + (f" ({lane + 1})" if lane else "")
+        packets.append(thread_packet(uuids[place], pids[engine.device_id], _FIRST_TID + place, name, sequence_id))
+    return b"".join(packets)
+
+
+def _shown_engines(profile: Profile) -> list[Engine]:
+    """Engines device by device, as they are to be shown, and one for slices whose engine is not defined."""
+    known = sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id))
+    return [*known, Engine(0, 0, EngineKind.UNKNOWN, "Unknown engine")]
+
+
+def _engine_rows(engines: list[Engine], engine_id: npt.NDArray[np.uint32]) -> Int32:
+    rows = {engine.engine_id: row for row, engine in enumerate(engines)}
+    ids, of_slice = np.unique(engine_id, return_inverse=True)
+    return np.array([rows.get(number, len(engines) - 1) for number in ids.tolist()], np.int32)[of_slice]
+
+
+class _Names:
+    """Names of the slices of several parts, which follow each other."""
+
+    def __init__(self, profile: Profile, parts: list[_Placed]) -> None:
+        self._profile = profile
+        self._parts = parts
+        self._texts = np.array([text.encode("utf-8", "replace") for text in profile.strings], dtype=np.bytes_)
+        self._programs = {program.program_id: program.name or f"program {program.program_id}" for program in profile.programs}
+        self._firsts = np.cumsum([0, *(len(part.rows) for part in parts)])
+        self.longest_bytes = self._texts.dtype.itemsize + 256
+
+    def take(self, rows: npt.NDArray[np.intp]) -> Texts:
+        """S[n]; the names of some slices."""
+        part_of = np.searchsorted(self._firsts, rows, side="right") - 1
+        found = []
+        for number in np.unique(part_of).tolist():
+            part = self._parts[number]
+            places = np.flatnonzero(part_of == number)
+            found.append((places, self._of_table(part.table, part.rows[rows[places] - self._firsts[number]])))
+        names = np.empty(len(rows), np.result_type(*(texts.dtype for _, texts in found)))
+        for places, texts in found:
+            names[places] = texts
+        return names
+
+    def _of_table(self, table: DeviceSlices | WorkloadSlices, rows: Int64) -> Texts:
+        if isinstance(table, WorkloadSlices):
+            ids, of_slice = np.unique(table.program_id[rows], return_inverse=True)
+            called = [self._programs.get(number, "Device Workload").encode("utf-8", "replace") for number in ids.tolist()]
+            return np.array(called, dtype=np.bytes_)[of_slice]
+        commands, command = self._profile.commands, table.command_row[rows]
+        stage, whole = table.stage_strindex[rows], table.name_strindex[rows]
+        by_parts = render(
+            self._profile.session.name_style,
+            layer=self._texts[np.where(stage > 0, stage, commands.layer_strindex[command])],
+            command=commands.command_index[command],
+            instance=table.instance[rows],
+            sequence=table.sequence[rows],
+            workload=table.workload[rows],
+        )
+        return np.where(whole > 0, self._texts[whole], by_parts)
+
+
+def _number(number: int, value: int) -> bytes:
+    """A field with a number."""
+    return varint(number << 3) + varint(value)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """A field with bytes, a text or a message."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def _fixed_varints(values: npt.NDArray[np.integer], width: int) -> UInt8:
+    """uint8[n, width]; numbers from 0 to 2^64 - 1 as varints of this many bytes, which must be enough."""
+    shifts = np.arange(width, dtype=np.uint64) * np.uint64(7)
+    digits = (values.astype(np.uint64)[:, None] >> shifts).astype(np.uint8) & np.uint8(0x7F)
+    digits[:, :-1] |= np.uint8(0x80)
+    return digits
