@@ -243,12 +243,12 @@ def _require_header(name: str, data: Buffer, scanned: Scan) -> None:
         _refuse_headless(name, data, scanned)
     for frame in headers:
         if not frame.is_intact(data):
-            # What a damaged header says of its version is not to be believed.
+            # What a damaged header says of its version is not to be believed; who reads the session reports it.
             continue
         try:
             header = wire.parse("header", data[frame.start : frame.end])
-        except wire.CodecError as error:
-            raise FormatError(name, str(error), offset=frame.offset, place="header") from error
+        except wire.CodecError:
+            continue
         if header.magic != MAGIC:
             raise NotAProfileError(name, f"its header says {header.magic[:20]!r}, not {MAGIC!r}", offset=frame.offset)
         if header.schema_major > SCHEMA_VERSION[0]:

@@ -144,6 +144,12 @@ def test_maps_of_all_clocks_leave_out_those_that_cannot_be_placed() -> None:
     assert sorted(maps) == [HOST_REALTIME, 16]
 
 
+def test_of_two_clocks_with_one_id_the_first_counts() -> None:
+    maps = clock_maps((GHZ, Clock(16, "other", 1)), (reading(0, 0),))
+
+    assert maps[16].clock is GHZ
+
+
 def test_real_time_is_a_clock_like_any_other() -> None:
     unix_ns = 1_790_000_000_123_456_789
     maps = clock_maps((), (reading(unix_ns, 7, clock_id=HOST_REALTIME), reading(unix_ns + 1_000, 1_007, clock_id=HOST_REALTIME)))

@@ -398,6 +398,11 @@ def test_bytes_that_are_no_message_of_a_body_are_refused() -> None:
         parse("header", b"\x0a\x7f")
 
 
+def test_a_packed_column_that_is_no_message_is_refused() -> None:
+    with pytest.raises(CodecError, match="column program_id: its PackedValues is no message"):
+        decoded(b"\x08\x01\x82\x01\x06\x12\x04\x2a\x02\x32\x7f")
+
+
 def test_a_text_that_is_no_utf8_is_refused() -> None:
     with pytest.raises(CodecError, match="it is no definitions message"):
         parse("definitions", b"\x08\x01\x12\x01\xff")

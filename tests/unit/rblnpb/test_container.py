@@ -87,6 +87,10 @@ def test_a_display_packet_that_happens_to_hold_the_bytes_of_our_tag_is_none_of_o
     assert scan(frame(b"\x5a\x05a\xc2\xc5\x03b")).display_packet_count == 1
 
 
+def test_a_display_packet_that_is_no_message_is_perfettos_to_judge() -> None:
+    assert scan(frame(b"\x0b\xc2\xc5\x03\x00")).display_packet_count == 1
+
+
 def test_a_checksum_that_is_not_there_is_not_checked() -> None:
     packet = frame(stream_pb2.Packet(payload=stream_pb2.Payload(session_id=7, header=stream_pb2.Header())).SerializeToString())
     (found,) = scan(packet).frames
@@ -149,6 +153,7 @@ def test_a_whole_packet_with_a_broken_payload_costs_itself_alone(broken: bytes) 
         (b"\x0a\x04\x08\x01\x10\x02\x12\x00", "a pprof profile"),
         (b"\x0a\x0d\x08\x01\x12\x09/host:CPU", "an XPlane (.xplane.pb)"),
         (b"\x0a\x03\x0a\x01\x00", "protobuf of some other format"),
+        (b"\x0a\x03\x0b\x01\x00", "protobuf of some other format"),
     ],
 )
 def test_an_input_is_called_what_it_looks_like(head: bytes, what: str) -> None:

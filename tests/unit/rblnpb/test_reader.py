@@ -120,6 +120,18 @@ def test_a_folder_is_told(tmp_path: Path) -> None:
     assert str(raised.value) == f"cannot read {tmp_path}: it is a folder; name the file in it"
 
 
+def test_a_file_that_may_not_be_opened_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    with pytest.raises(FormatError) as raised:
+        rblnpb.read(tmp_path / "a.pb")
+
+    assert str(raised.value) == f"cannot read {tmp_path / 'a.pb'}: permission denied"
+
+
 def test_a_name_that_no_file_can_have_is_told() -> None:
     with pytest.raises(FormatError, match="null"):
         rblnpb.read("a\0b")
@@ -232,6 +244,15 @@ def test_a_damaged_header_is_not_believed() -> None:
     profile = rblnpb.read(encode(tiny()).replace(b"rblnpb", b"rblnpc"))
 
     assert codes(profile) == ["damaged-packet", "no-header"]
+    assert profile.device_slices.equals(tiny().device_slices)
+
+
+def test_a_header_that_is_no_message_costs_itself_alone() -> None:
+    rest = packets(encode(tiny()))[1:]
+
+    profile = rblnpb.read(b"".join([payload(SESSION_ID, 0, 8, b"\x0a\x7f"), *rest]))
+
+    assert codes(profile) == ["unreadable-packet", "no-header"]
     assert profile.device_slices.equals(tiny().device_slices)
 
 
