@@ -55,10 +55,10 @@ def test_the_text_shows_it_as_torch_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("devices", "name", "title"), [((), None, "RBLN"), ((Device(1, "atom:0"),), None, "ATOM"), ((), "npu", "npu")]
+    ("device", "name", "title"), [("rbln:0", None, "RBLN"), ("atom:0", None, "ATOM"), ("rbln:0", "npu", "npu")]
 )
-def test_the_device_is_called_as_the_inputs_say_or_as_asked(devices: tuple[Device, ...], name: str | None, title: str) -> None:
-    profile = device_profile(RUN, **({"devices": devices} if devices else {}))
+def test_the_device_is_called_as_the_inputs_say_or_as_asked(device: str, name: str | None, title: str) -> None:
+    profile = device_profile(RUN, devices=(Device(1, device),))
     assert summarize(merge(profile, host_trace(OPS)), device_name=name).averages.device_name == title
 
 

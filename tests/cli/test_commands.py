@@ -1,0 +1,513 @@
+"""The command line: what goes to which stream, which code comes back, and one line for every refusal."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import rblnpb
+from rblnpb.converters import pipeline
+from rblnpb.converters.cli import build_parser, main
+from tests.support import profiles
+from tests.support.launch_oracle import recorded_run
+from tests.support.shared_traces import BUNDLED_TABLE, BUNDLED_TRACE, ROOT, SHARED, needs_shared, shared_file
+from tests.support.vendor_traces import Launch, device_profile, document, first_emitter, newer_emitter, op
+
+HOST = SHARED / "traces" / "host"
+
+OPS = (op("aten::matmul", 1000, 3000, external_id=1), op("aten::mm", 1200, 2000, external_id=2))
+RUN = (Launch(1, 1500, 2500),)
+TRACE = document(OPS)
+
+
+def profile_bytes(run: Sequence[Launch] = RUN) -> bytes:
+    file = io.BytesIO()
+    rblnpb.write(device_profile(run), file)
+    return file.getvalue()
+
+
+PROFILE = profile_bytes()
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def refusal(self) -> str:
+        """The one line on stderr of a command that printed nothing else."""
+        assert self.out == ""
+        assert self.err.count("\n") == 1
+        assert self.err.startswith("rblnpb")
+        assert "Traceback" not in self.err
+        return self.err
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def rblnpb_(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in a folder of its own, with a profile `a.pb` and its trace `t.json`."""
+    monkeypatch.chdir(tmp_path)
+    Path("a.pb").write_bytes(PROFILE)
+    Path("t.json").write_bytes(TRACE)
+
+    def run(*argv: str | Path) -> Ran:
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        found = capfdbinary.readouterr()
+        return Ran(code, found.out.decode(), found.err.decode())
+
+    return run
+
+
+# --- the table ---------------------------------------------------------------------------------------------------------
+
+ASKED = {
+    "table_none": ["--sort-by", "none", "--row-limit", "-1"],
+    "table_by_shape": ["--sort-by", "cpu_time_total", "--row-limit", "-1", "--group-by-input-shape"],
+    "table_by_stack3": ["--sort-by", "cpu_time_total", "--row-limit", "50"],
+    "table_ms_header": [
+        *("--sort-by", "self_cpu_time_total", "--row-limit", "5"),
+        *("--max-name-column-width", "20", "--time-unit", "ms", "--header", "HDR"),
+    ],
+}
+EXCEPTED = ("jit_fork_async", "schedule_acc_events", "odd_names")
+TABLES = [path for path in sorted(HOST.glob("*/table_*.txt")) if path.parent.name not in EXCEPTED]
+
+
+def asked(table: str) -> list[str]:
+    """Options for what torch was asked for, by the name of the file it went to."""
+    limit = "10" if table.startswith("table_top10_") else "-1"
+    key = table.removeprefix("table_").removeprefix("top10_")
+    return ASKED.get(table) or ["--sort-by", key, "--row-limit", limit]
+
+
+def trace_in(folder: Path) -> Path:
+    return next(iter(sorted(folder.glob("trace.json*"))))
+
+
+@needs_shared
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_the_table_is_torchs_character_for_character(rblnpb_: Run, path: Path) -> None:
+    ran = rblnpb_("summary", trace_in(path.parent), *asked(path.stem))
+    assert (ran.code, ran.out) == (0, path.read_bytes().decode())
+
+
+@needs_shared
+def test_names_with_quotes_that_torch_wrote_as_they_are_are_refused_with_their_place(rblnpb_: Run) -> None:
+    ran = rblnpb_("summary", shared_file("traces", "host", "odd_names", "trace.json"))
+    assert (ran.code, "line 474, column 20" in ran.refusal) == (3, True)
+
+
+def test_the_bundled_trace_has_its_table(rblnpb_: Run) -> None:
+    ran = rblnpb_("summary", BUNDLED_TRACE, "--row-limit", "-1", "--sort-by", "none")
+    assert (ran.code, ran.out, ran.err) == (0, BUNDLED_TABLE.read_text(encoding="utf-8"), "")
+
+
+@needs_shared
+def test_a_profile_joined_with_the_trace_of_a_run_gives_the_table_that_the_profiler_in_the_process_gave(rblnpb_: Run) -> None:
+    folder = shared_file("traces", "host", "transformer_train_rbln_sim")
+    profile, trace, _ = recorded_run(folder)
+    rblnpb.write(profile, "run.pb")
+    Path("host.json").write_text(json.dumps(trace))
+    table = rblnpb_("summary", "run.pb", "--host", "host.json", "--sort-by", "self_device_time_total", "--row-limit", "-1")
+    assert table.out == (folder / "table_self_device_time_total.txt").read_bytes().decode()
+    counts = json.loads(rblnpb_("status", "run.pb", "host.json", "--format", "json").out)["counts"]
+    assert (counts["launches_matched"], counts["launches_unmatched"]) == (796, {"annotation-only": 1})
+
+
+def cells(text: str, name: str) -> list[str]:
+    return next(line.split() for line in text.splitlines() if line.split()[:1] == [name])
+
+
+@pytest.mark.parametrize(("emitter", "device_us"), [(first_emitter, "0.900us"), (newer_emitter, "0.900us")])
+def test_the_vendors_trace_has_its_device_time_on_the_op_or_where_its_release_has_it(
+    rblnpb_: Run, emitter: Any, device_us: str
+) -> None:
+    Path("v.json").write_bytes(document([*OPS, *emitter(RUN)]))
+    assert cells(rblnpb_("summary", "v.json").out, "aten::mm")[6] == device_us
+    assert cells(rblnpb_("summary", "v.json", "--device-time", "recorded").out, "aten::mm")[6] == "0.000us"
+    counts = json.loads(rblnpb_("status", "v.json", "--format", "json").out)["counts"]
+    assert (counts["launches_matched"], counts["slices_attributed"], counts["slices_unattributed"]) == (1, 3, 0)
+
+
+def test_the_table_has_100_rows_and_json_all_unless_told_otherwise(rblnpb_: Run) -> None:
+    Path("many.json").write_bytes(document([op(f"aten::op{at}", at * 10, at * 10 + 5) for at in range(120)]))
+    assert len(rblnpb_("summary", "many.json").out.splitlines()) == 105
+    assert len(json.loads(rblnpb_("summary", "many.json", "--format", "json").out)["rows"]) == 120
+    assert len(rblnpb_("summary", "many.json", "--format", "csv", "--row-limit", "7").out.splitlines()) == 8
+
+
+# --- the other commands ------------------------------------------------------------------------------------------------
+
+
+def test_status_is_text_or_json(rblnpb_: Run) -> None:
+    text, value = rblnpb_("status", "a.pb", "--host", "t.json"), rblnpb_("status", "a.pb", "t.json", "--format", "json")
+    assert text.out.startswith("Profile status: OK\n  a.pb + t.json\n")
+    assert (text.code, text.err, value.code, value.err) == (0, "", 0, "")
+    found = json.loads(value.out)
+    assert list(found) == [
+        *("schema", "verdict", "sources", "counts", "attributed_ns", "unattributed_ns", "busy_ns", "span_ns"),
+        *("engines", "clocks", "is_serialised", "findings"),
+    ]
+    assert (found["schema"], found["verdict"], found["sources"]) == ("rblnpb.status/1", "ok", ["a.pb", "t.json"])
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [((), 0), (("--fail-on", "warning"), 1), (("--fail-on", "error"), 0)])
+@pytest.mark.parametrize("command", ["status", "check"])
+def test_the_code_tells_whether_a_finding_is_as_severe_as_asked(
+    rblnpb_: Run, command: str, fail_on: tuple[str, ...], code: int
+) -> None:
+    Path("cut.pb").write_bytes(PROFILE[:-3])
+    assert rblnpb_(command, "cut.pb", *fail_on).code == code
+
+
+def test_an_error_is_a_code_by_itself(rblnpb_: Run) -> None:
+    Path("late.pb").write_bytes(profile_bytes([Launch(1, 5_000_000, 6_000_000)]))
+    assert rblnpb_("status", "late.pb", "--host", "t.json").code == 1
+
+
+def test_check_and_show_speak_of_one_file(rblnpb_: Run) -> None:
+    assert rblnpb_("check", "a.pb") == Ran(0, "a.pb: ok\n", "")
+    assert json.loads(rblnpb_("check", "t.json", "--format", "json").out)["schema"] == "rblnpb.check/1"
+    assert rblnpb_("show", "a.pb").out.startswith("file: a.pb\nformat: rblnpb profile")
+    assert json.loads(rblnpb_("show", "t.json", "--format", "json").out)["schema"] == "rblnpb.show/1"
+
+
+def test_simulate_writes_a_profile_and_prints_the_report_of_the_runtime(rblnpb_: Run) -> None:
+    ran = rblnpb_("simulate", "-o", "sim.pb", "--calls", "2")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[0] == "RBLN Profiler Generation Status Report"
+    assert ran.out.endswith("Saved: sim.pb\n")
+    assert len(rblnpb.read("sim.pb").launches) == 2
+
+
+def test_simulate_lists_its_choices_without_a_file(rblnpb_: Run) -> None:
+    by_program, by_fault = rblnpb_("simulate", "--program", "list"), rblnpb_("simulate", "--fault", "list")
+    assert (by_program.code, by_program.out.splitlines()[0]) == (0, "programs:")
+    assert by_program == by_fault
+
+
+def test_convert_writes_a_trace_and_says_so_on_stderr(rblnpb_: Run) -> None:
+    ran = rblnpb_("convert", "a.pb", "--host", "t.json", "-o", "m.json")
+    assert (ran.code, ran.out, ran.err) == (0, "", "wrote m.json: 3 host events, 1 device slices\n")
+    assert rblnpb_("convert", "a.pb", "t.json", "-o", "m.json.gz").code == 0
+    assert gzip.decompress(Path("m.json.gz").read_bytes()) == Path("m.json").read_bytes()
+
+
+def test_convert_to_stdout_prints_the_trace_and_nothing_else(rblnpb_: Run) -> None:
+    rblnpb_("convert", "a.pb", "t.json", "-o", "m.json")
+    ran = rblnpb_("convert", "a.pb", "t.json", "-o", "-")
+    assert (ran.code, ran.out, ran.err) == (0, Path("m.json").read_text(encoding="utf-8"), "")
+
+
+def test_what_was_simulated_for_a_trace_is_converted_with_it(rblnpb_: Run) -> None:
+    assert rblnpb_("simulate", "--from-host", "t.json", "-o", "sim.pb").code == 0
+    assert rblnpb_("convert", "sim.pb", "--host", "t.json", "-o", "m.json").code == 0
+    events = json.loads(Path("m.json").read_bytes())["traceEvents"]
+    assert len({event.get("pid") for event in events if event["ph"] == "X"}) >= 3
+
+
+def test_warnings_go_to_stderr_and_data_to_stdout(rblnpb_: Run) -> None:
+    Path("cut.pb").write_bytes(PROFILE[:-3])
+    ran = rblnpb_("summary", "cut.pb", "--host", "t.json")
+    assert (ran.code, ran.out.splitlines()[0][:3]) == (0, "---")
+    assert [line.split(":")[:2] for line in ran.err.splitlines()] == [["rblnpb", " warning"]] * 2
+
+
+@pytest.mark.parametrize(("name", "other"), [("a.pb", ()), ("t.json", ()), ("t.json", ("a.pb",))])
+def test_standard_input_may_be_either_file(
+    rblnpb_: Run, monkeypatch: pytest.MonkeyPatch, name: str, other: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(Path(name).read_bytes())))
+    ran = rblnpb_("status", *other, "-", "--format", "json")
+    assert (ran.code, json.loads(ran.out)["sources"]) == (0, [*other, "<stdin>"])
+
+
+def test_simulate_to_stdout_keeps_the_report_out_of_it(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> None:
+    assert main(["simulate", "-o", "-"]) == 0
+    found = capfdbinary.readouterr()
+    assert len(rblnpb.read(found.out).launches) == 3
+    assert found.err.startswith(b"RBLN Profiler Generation Status Report\n")
+
+
+# --- refusals ----------------------------------------------------------------------------------------------------------
+
+BAD: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "it is an empty file"),
+    "text": (b"name,calls\naten::mm,3\n", "it looks like text"),
+    "bytes": (bytes(range(256)), "no format that this package knows"),
+    "json": (b'{"rows": [1]}', "it is JSON, but no trace"),
+    "array": (b'[{"a": 1}]', "it is JSON, but no trace"),
+    "events": (b'{"traceEvents": 5}', 'its "traceEvents" is no array'),
+    "cut": (TRACE[:-60], "ends early"),
+    "gz": (gzip.compress(b'{"rows": []}'), "it is JSON, but no trace"),
+    "gz-cut": (gzip.compress(TRACE)[:-12], "the gzip data ends early"),
+    "pprof": (b"\x0a\x04\x08\x01\x10\x02\x32\x00", "it looks like a pprof profile"),
+    "xplane": (b"\x0a\x0d\x08\x01\x12\x09/host:CPU", "it looks like an XPlane"),
+    "perfetto": (b"\x0a\x06\x40\x80\x01\x50\x01\x00\x0a\x02\x50\x01", "it looks like a Perfetto trace"),
+    "future": (profiles.altered(PROFILE, "header", lambda header: setattr(header, "schema_major", 9)), "install a newer rblnpb"),
+    "torso": (PROFILE[:20], "it ends inside its first packet"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("command", ["status", "summary", "check", "show", "convert"])
+def test_a_bad_input_is_one_line_that_says_what_it_is(rblnpb_: Run, command: str, name: str) -> None:
+    data, text = BAD[name]
+    Path("bad").write_bytes(data)
+    Path("out").mkdir()
+    ran = rblnpb_(command, "bad", *(["-o", "out/m.json"] if command == "convert" else []))
+    assert (ran.code, text in ran.refusal) == (3, True)
+    assert ran.refusal.startswith("rblnpb: cannot read bad")
+    assert list(Path("out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "text"),
+    [
+        ("status missing.pb", 3, "cannot read missing.pb: there is no such file"),
+        ("status a.pb --host missing", 3, "cannot read missing: there is no such file"),
+        ("status a.pb a.pb", 3, "cannot join 2 device profiles (a.pb, a.pb): give one of them"),
+        ("status t.json --host t.json", 3, "cannot join 2 host traces (t.json, t.json): give one of them"),
+        ("status void", 3, "it is a folder without a .pb, .json or .json.gz file"),
+        ("status both", 3, "cannot join 2 device profiles (both/a.pb, both/b.pb): give one of them"),
+        ("status two.pb", 3, "it holds 2 sessions"),
+        ("show void", 3, "cannot read void: it is a folder; name a file in it"),
+        ("check both", 3, "cannot read both: it is a folder; name a file in it"),
+        ("status --strict cut.pb", 3, "leave strict out to read what is whole"),
+        ("status a.pb --host own.json", 3, "does not say when its zero was"),
+        ("status a.pb --host a.pb", 2, "a.pb is a device profile; --host takes a host trace"),
+        ("status - -", 2, "standard input (-) can be read once"),
+        ("summary a.pb", 2, "a summary by op needs the host trace of the same run: give it with --host TRACE"),
+        ("summary t.json --sort-by size", 2, "cannot sort by 'size': the keys are"),
+        ("summary t.json --by stage", 2, "invalid choice: 'stage'"),
+        ("summary t.json --row-limit many", 2, "argument --row-limit: invalid int value: 'many'"),
+        ("convert a.pb -o m.txt", 2, "the format of m.txt is not told by its suffix"),
+        ("convert a.pb", 2, "the following arguments are required: -o"),
+        ("convert a.pb -o there.json", 4, "there.json exists already; overwrite it with --force"),
+        ("convert a.pb -o void --to chrome --force", 4, "cannot write void: it is a folder"),
+        ("convert a.pb -o gone/m.json", 4, "cannot write gone/m.json: there is no folder gone"),
+        ("convert missing -o there.json", 4, "exists already"),
+        ("simulate", 2, "name the file to write: -o FILE.pb"),
+        ("simulate -o a.pb", 4, "a.pb exists already; overwrite it with --force"),
+        ("simulate -o gone/a.pb", 4, "there is no folder gone"),
+        ("simulate -o n.pb --program nosuch", 2, "there is no program 'nosuch'"),
+        ("simulate -o n.pb --fault nosuch", 2, "there is no fault 'nosuch'"),
+        ("simulate -o n.pb --calls 0", 2, "0 is not a positive number"),
+        ("simulate -o n.pb --calls x", 2, "invalid number value: 'x'"),
+        ("simulate -o n.pb --seed -1", 2, "-1 is below 0"),
+        ("simulate -o n.pb --calls 1 --records 2", 2, "not allowed with argument --calls"),
+        ("simulate -o n.pb --names single-stream --instances 2", 2, "single-stream names do not tell instances apart"),
+        ("simulate -o n.pb --from-host a.pb", 3, "cannot read a.pb: expected a trace in JSON"),
+        ("simulate -o n.pb --from-host void.json", 2, "has no operator that would launch work on a device"),
+        ("simulate -o n.pb --from-host t.json --program mm", 2, "--program and --from-host exclude each other"),
+        ("", 2, "the following arguments are required: COMMAND"),
+        ("merge a.pb", 2, "invalid choice: 'merge'"),
+        ("status", 2, "the following arguments are required: INPUT"),
+        ("status a.pb --form json", 2, "unrecognized arguments: --form"),
+        ("show a.pb b.pb", 2, "unrecognized arguments: b.pb"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_a_code(rblnpb_: Run, line: str, code: int, text: str) -> None:
+    for folder in ("void", "both"):
+        Path(folder).mkdir()
+    files = {
+        "both/a.pb": PROFILE,
+        "both/b.pb": PROFILE,
+        "two.pb": PROFILE + profiles.encode(profiles.tiny()),
+        "cut.pb": PROFILE[:-3],
+        "own.json": document(OPS, base_time=False),
+        "void.json": document([]),
+        "there.json": b"mine",
+    }
+    for name, data in files.items():
+        Path(name).write_bytes(data)
+    before = sorted(Path().rglob("*"))
+    ran = rblnpb_(*shlex.split(line))
+    assert (ran.code, text in ran.refusal) == (code, True), ran
+    assert sorted(Path().rglob("*")) == before
+    assert Path("there.json").read_bytes() == b"mine"
+
+
+def test_force_overwrites(rblnpb_: Run) -> None:
+    for command in (("convert", "a.pb", "-o", "m.json"), ("simulate", "-o", "n.pb")):
+        assert [rblnpb_(*command, *force).code for force in ((), (), ("--force",))] == [0, 4, 0]
+
+
+def test_an_output_that_cannot_be_written_is_named_once_and_leaves_nothing(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rblnpb.converters.pipeline.output.render_chrome_trace", full)
+    before = sorted(Path().iterdir())
+    ran = rblnpb_("convert", "a.pb", "-o", "m.json")
+    assert (ran.code, ran.refusal) == (4, "rblnpb: cannot write m.json: No space left on device\n")
+    assert sorted(Path().iterdir()) == before
+
+
+def test_a_closed_standard_output_is_named(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    ran = rblnpb_("status", "a.pb")
+    assert (ran.code, ran.refusal) == (4, "rblnpb: cannot write the result: standard output is closed\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (MemoryError(), 3, "not enough memory for this input"),
+        (KeyError("x"), 70, "internal error, please report it (KeyError: 'x'); RBLNPB_TRACEBACK=1 shows where"),
+        (ValueError("a\nb"), 70, "internal error, please report it (ValueError: a); RBLNPB_TRACEBACK=1 shows where"),
+    ],
+)
+def test_an_error_of_our_own_is_one_line_too(
+    rblnpb_: Run, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int, text: str
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pipeline, "check_file", broken)
+    ran = rblnpb_("check", "a.pb")
+    assert (ran.code, ran.refusal) == (code, f"rblnpb: {text}\n")
+
+
+def test_a_traceback_can_be_asked_for(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "check_file", lambda path: 1 // 0)
+    monkeypatch.setenv("RBLNPB_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        rblnpb_("check", "a.pb")
+
+
+def test_an_interrupt_has_the_code_of_one(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "check_file", interrupted)
+    assert rblnpb_("check", "a.pb") == Ran(130, "", "")
+
+
+def test_a_file_name_that_is_no_text_is_shown_as_far_as_it_is(rblnpb_: Run) -> None:
+    name = os.fsdecode(b"\xff.pb")
+    Path(name).write_bytes(PROFILE)
+    assert rblnpb_("check", name) == Ran(0, "\ufffd.pb: ok\n", "")
+    assert json.loads(rblnpb_("status", name, "--format", "json").out)["sources"] == ["\ufffd.pb"]
+    assert rblnpb_("check", f"{name}x").code == 3
+
+
+# --- help --------------------------------------------------------------------------------------------------------------
+
+
+def example_lines() -> list[str]:
+    """Every command line that a help text or the README shows."""
+    from rblnpb.converters.cli import check, convert, show, simulate, status, summary
+
+    texts = [module.EXAMPLES for module in (check, convert, show, simulate, status, summary)]
+    texts.append((ROOT / "README.md").read_text(encoding="utf-8"))
+    texts.append(build_parser().format_help())
+    lines = [line.strip().split("#")[0] for text in texts for line in text.splitlines()]
+    return sorted({line.split("  rblnpb ")[-1].removeprefix("rblnpb ").split("|")[0].strip() for line in lines if is_example(line)})
+
+
+def is_example(line: str) -> bool:
+    return line.startswith("rblnpb ") or "  rblnpb " in line
+
+
+@pytest.mark.parametrize("line", example_lines())
+def test_every_example_is_a_command_that_there_is(line: str) -> None:
+    options = build_parser().parse_args(shlex.split(line))
+    assert callable(options.run)
+
+
+def test_help_of_the_whole_ends_with_the_questions_and_the_codes(rblnpb_: Run) -> None:
+    ran = rblnpb_("--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert "which of my ops keep the device busy?" in ran.out
+    assert ran.out.rstrip().endswith("4 output not writable")
+
+
+@pytest.mark.parametrize("command", ["simulate", "convert", "summary", "status", "check", "show"])
+def test_help_of_a_command_shows_examples(rblnpb_: Run, command: str) -> None:
+    ran = rblnpb_(command, "--help")
+    assert (ran.code, f"\nexamples:\n  rblnpb {command} " in ran.out) == (0, True)
+
+
+def test_the_version_is_the_packages(rblnpb_: Run) -> None:
+    assert rblnpb_("--version") == Ran(0, f"rblnpb {rblnpb.__version__}\n", "")
+
+
+# --- as a process ------------------------------------------------------------------------------------------------------
+
+
+def process(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A shell line in which `rblnpb` is the command."""
+    command = f'"{sys.executable}" -m rblnpb.converters'
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    text = line.replace("rblnpb ", f"{command} ")
+    return subprocess.run(["bash", "-c", text], cwd=folder, env=env, capture_output=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.pb").write_bytes(PROFILE)
+    (tmp_path / "t.json").write_bytes(TRACE)
+    return tmp_path
+
+
+def test_commands_are_piped_into_each_other(folder: Path) -> None:
+    line = "rblnpb simulate --from-host t.json -o - 2>/dev/null | rblnpb convert - t.json -o - | rblnpb check - --format json"
+    done = process(line, folder)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["file"] == "<stdin>"
+
+
+@pytest.mark.parametrize("command", ["summary t.json --row-limit -1", "convert t.json -o -", "show t.json --format json"])
+def test_a_reader_that_has_enough_is_no_error(folder: Path, command: str) -> None:
+    (folder / "t.json").write_bytes(document([op(f"aten::op{at}", at * 10, at * 10 + 5) for at in range(5000)]))
+    done = process(f"rblnpb {command} | head -c 5 > part; echo ${{PIPESTATUS[0]}}", folder)
+    assert (done.stdout, done.stderr, (folder / "part").stat().st_size) == (b"0\n", b"", 5)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("command", ["summary t.json", "status a.pb --format json", "convert a.pb -o -", "simulate -o -"])
+def test_a_full_disk_behind_stdout_is_one_line_and_a_code(folder: Path, command: str) -> None:
+    done = process(f"rblnpb {command} > /dev/full", folder)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (4, b"rblnpb: cannot write the result: No space left on device")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_stdout_is_one_line_and_a_code(folder: Path) -> None:
+    done = process("rblnpb status a.pb >&-", folder)
+    assert (done.returncode, done.stderr) == (4, b"rblnpb: cannot write the result: standard output is closed\n")
+
+
+def test_a_terminal_of_another_encoding_gets_utf8(folder: Path) -> None:
+    done = process("rblnpb status a.pb", folder, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "─".encode() in done.stdout
+
+
+def test_a_process_that_is_stopped_leaves_nothing_behind(folder: Path) -> None:
+    done = process("ulimit -f 1; trap '' XFSZ; rblnpb simulate --calls 3000 -o big.pb", folder)
+    assert done.returncode == 4
+    assert done.stderr == b"rblnpb: cannot write big.pb: File too large\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["a.pb", "t.json"]
