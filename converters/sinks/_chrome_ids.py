@@ -27,7 +27,8 @@ class FreeNumbers:
     """Process and thread numbers that no row uses, the smallest first; each is given out once."""
 
     def __init__(self, used: Iterable[Id]) -> None:
-        taken = {number for number in used if isinstance(number, int)}
+        # chrome://tracing takes "7" and 7 for the same.
+        taken = {int(number) for number in used if isinstance(number, int) or (number and number.isdecimal() and len(number) < 20)}
         self._numbers: Iterator[int] = (number for number in itertools.count(1) if number not in taken)
 
     def take(self) -> int:
@@ -106,9 +107,7 @@ def hold_rows(host: HostTrace, has_events: Iterable[bool], free: FreeNumbers) ->
     ]
     if not labels:
         return HeldRows(tuple(rows), (), ())
-    message = (
-        f"{len(labels)} process and thread ids of the host get lost in Perfetto; they got numbers, their names say the old ones"
-    )
+    message = f"{len(labels)} of the host's process and thread ids would get lost in Perfetto; names tell what they were"
     return HeldRows(tuple(rows), tuple(labels), (Finding(Severity.INFO, "host-ids-renumbered", message, len(labels)),))
 
 

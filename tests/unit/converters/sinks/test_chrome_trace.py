@@ -87,6 +87,12 @@ def test_a_number_that_somebody_uses_is_never_given_to_a_new_row() -> None:
     assert [(event["pid"], event["tid"]) for event in events(source, "X")] == [(1, 11), (1, 4), (2, 3)]
 
 
+def test_a_number_that_is_spelled_as_a_text_counts_as_used() -> None:
+    source = of_host(op("a", 10, 20), op("b", 15, 20), op("c", pid="2", tid="1"))
+
+    assert [event["tid"] for event in events(source, "X")] == [11, 3, "1"]
+
+
 def test_flows_of_a_moved_slice_move_with_it() -> None:
     source = of_host(
         op("a", 10, 20), op("b", 15, 20), op("child", 16, 2), flow("s", 14), flow("t", 16), flow("t", 19), flow("f", 32)
