@@ -70,7 +70,8 @@ class DeviceRows:
         kind: int32[n]; row of `kinds`.
         is_work: bool[n]; whether each is busy time.
         kinds: Names of kinds, such as "compute".
-        markers: int64[m]; rows of the vendor on host threads, one a launch, joined by launch id.
+        markers: int64[m]; rows of the vendor on host threads, one a launch, joined by launch id. Instants, which have no
+            duration, stand for a launch as well as slices.
         calls: int64[k]; calls on host threads that launch work, joined by correlation id.
     """
 
@@ -95,7 +96,7 @@ def device_rows(host: HostTrace) -> DeviceRows:
     on_host = is_vendor & _host_tracks(host)[events.track[slices]]
     is_device = (kind >= 0) & ~on_host
     is_called = on_host | (kind < 0) & ~_has_category(host, *OPS, *ANNOTATIONS)[category]
-    markers = slices[on_host & (events.launch_id[slices] != 0)]
+    markers = np.union1d(slices[on_host & (events.launch_id[slices] != 0)], _instant_markers(host))
     rows, kind = slices[is_device], kind[is_device]
     is_driver = _has_category(host, "privateuse1_driver")[events.category[rows]]
     kind = np.where(is_driver & _is_collective(host, rows, markers), _KINDS.index("collective"), kind).astype(np.int32)
@@ -108,6 +109,19 @@ def device_rows(host: HostTrace) -> DeviceRows:
         # Which categories launch work grows with every maker; that a call has a correlation id is what they have in common.
         calls=slices[is_called & (events.correlation_id[slices] != 0)],
     )
+
+
+def _instant_markers(host: HostTrace) -> Int64:
+    """Instants of the vendor's categories with a launch id, on threads of the host: int64[k], ascending.
+
+    torch lists a slice of these categories as an event on the CPU, an instant never: so writers of launches that must not change
+    torch's table use instants.
+    """
+    events = host.events
+    rows = host.rows("i", *_VENDOR_KINDS)
+    is_marker = (events.launch_id[rows] != 0) & (events.start_ns[rows] != ABSENT) & _host_tracks(host)[events.track[rows]]
+    marked: Int64 = rows[is_marker]
+    return marked
 
 
 def _codes(host: HostTrace, kinds: dict[str, str]) -> Int32:

@@ -96,7 +96,8 @@ def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple
     place = np.searchsorted(launching, np.maximum(by_call, 0))
     launch = np.where(by_marker >= 0, by_marker, np.where(by_call >= 0, len(found.markers) + place, -1))
     track, start_ns = events.track[rows].astype(np.int64), events.start_ns[rows]
-    host_row, reason = match_launches(host, track, start_ns, start_ns + events.duration_ns[rows])
+    # A marker may be an instant, which has no duration.
+    host_row, reason = match_launches(host, track, start_ns, start_ns + np.maximum(events.duration_ns[rows], 0))
     names, of_row = np.unique(events.name[rows], return_inverse=True)
     interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
     launches = AlignedLaunches(

@@ -16,9 +16,9 @@ def test_mm_brings_its_arguments_with_three_commands_and_computes_with_three() -
     assert [(f"{step.layer}_{step.index}", step.kind.name, step.predecessors) for step in steps] == [
         ("args_0_0", "EXTERNAL_HDMA", ()),
         ("args_0_1", "TASK_DMA", (0,)),
-        ("args_0_2", "TASK_DMA", (0,)),
-        ("mm_0", "NEURAL_ENGINE_CLUSTERS", (1,)),
-        ("mm_1", "NEURAL_ENGINE_CLUSTERS", (2,)),
+        ("args_0_2", "TASK_DMA", (1,)),
+        ("mm_0", "NEURAL_ENGINE_CLUSTERS", (1, 2)),
+        ("mm_1", "NEURAL_ENGINE_CLUSTERS", (1, 2)),
         ("mm_2", "NEURAL_ENGINE_CLUSTERS", (3, 4)),
     ]
 

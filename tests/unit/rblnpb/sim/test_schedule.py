@@ -15,18 +15,18 @@ def _compiled(*names: str) -> Compiled:
 
 def test_commands_start_when_their_predecessors_have_ended() -> None:
     layout = lay_out(_compiled("mm"), 0, np.array([[1_000], [100], [200], [500], [600], [50]]))
-    assert layout.start_ns[:, 0].tolist() == [300, 1_420, 1_420, 1_640, 1_740, 2_460]
+    assert layout.start_ns[:, 0].tolist() == [300, 1_420, 1_640, 1_960, 1_960, 2_680]
 
 
 def test_a_frame_encloses_its_commands() -> None:
     layout = lay_out(_compiled("mm"), 0, np.full((6, 1), 1_000))
-    assert (layout.frame_start_ns.tolist(), layout.frame_end_ns.tolist(), layout.length_ns.tolist()) == ([[0]], [[4_860]], [4_860])
+    assert (layout.frame_start_ns.tolist(), layout.frame_end_ns.tolist(), layout.length_ns.tolist()) == ([[0]], [[5_980]], [5_980])
 
 
 def test_an_engine_runs_its_commands_one_after_the_other() -> None:
     compiled = compile_recipes([recipe("mm", ATOM)], ATOM.engines(1), StringTable().intern)
     layout = lay_out(compiled, 0, np.full((6, 1), 1_000))
-    assert layout.start_ns[:, 0].tolist() == [300, 1_420, 2_420, 2_540, 3_540, 4_660]
+    assert layout.start_ns[:, 0].tolist() == [300, 1_420, 2_540, 3_660, 4_660, 5_780]
 
 
 def test_a_runtime_call_begins_when_the_one_before_has_ended() -> None:
