@@ -91,7 +91,7 @@ def summarize(
         >>> from rblnpb import converters
         >>> timeline = converters.merge(None, converters.read_host("rblnpb/data/transformer_step.json.gz"))
         >>> converters.summarize(timeline).averages.name[0]
-        'ProfilerStep*'
+        'serve'
     """
     if device_time not in ("attributed", "recorded"):
         raise UsageError(f"device time is 'attributed' or 'recorded', not {device_time!r}")
