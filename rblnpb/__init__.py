@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from rblnpb._version import __version__
 
 if TYPE_CHECKING:
-    from rblnpb.invariants import check
     from rblnpb.errors import Finding, FormatError, MergeError, RblnpbError, Severity
+    from rblnpb.invariants import check
     from rblnpb.profile import Profile, Session
     from rblnpb.reader import open_profile, read, read_all
     from rblnpb.recorder import Recorder

@@ -32,7 +32,7 @@ def without_device_rows(trace: dict[str, Any]) -> dict[str, Any]:
 def recorded_run(folder: Path, trace_name: str = "trace.json.gz") -> tuple[Profile, dict[str, Any], list[dict[str, Any]]]:
     """The profile of a folder with launches.json, the trace without its device rows, and the launches."""
     launches = json.loads((folder / "launches.json").read_bytes())
-    trace = json.loads(gzip.open(folder / trace_name).read())
+    trace = json.loads(gzip.decompress((folder / trace_name).read_bytes()))
     base_ns = trace["baseTimeNanoseconds"]
     rows = {}
     for event in trace["traceEvents"]:
