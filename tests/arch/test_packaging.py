@@ -55,7 +55,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: zipfi
     assert {"rblnpb/py.typed", "rblnpb/data/transformer_step.json.gz", "rblnpb/v1/stream_pb2.pyi"} <= packed
 
 
-def test_the_wheel_names_one_command_and_its_licence(wheel: zipfile.ZipFile) -> None:
+def test_the_wheel_names_one_command_the_backend_and_its_licence(wheel: zipfile.ZipFile) -> None:
     described = {name.partition(".dist-info/")[2]: name for name in wheel.namelist() if ".dist-info/" in name}
 
     assert wheel.read(described["entry_points.txt"]).decode().split() == [
@@ -63,5 +63,9 @@ def test_the_wheel_names_one_command_and_its_licence(wheel: zipfile.ZipFile) -> 
         "rblnpb",
         "=",
         "rblnpb.converters.cli:main",
+        "[torch.backends]",
+        "rblnpb",
+        "=",
+        "rblnpb.torch.autoload:autoload",
     ]
     assert wheel.read(described["licenses/LICENSE"]) == (ROOT / "LICENSE").read_bytes()

@@ -83,6 +83,14 @@ def test_markers_of_the_vendor_are_told_by_their_launch_id_on_a_host_thread() ->
     assert len(rows) == 12
 
 
+def test_a_marker_may_be_an_instant() -> None:
+    instant = {**span("privateuse1_runtime", "rbln_run", 1_500, 1_500, launch_id=1), "ph": "i", "s": "t"}
+    del instant["dur"]
+    elsewhere = {**instant, "pid": 99}
+    _, rows = found(*OPS, instant, elsewhere, span("kernel", "mm", 2_000, 2_500, launch_id=1))
+    assert (rows.markers.tolist(), len(rows)) == ([2], 1)
+
+
 def test_a_marker_with_launch_id_0_is_none() -> None:
     _, rows = found(*OPS, *first_emitter([Launch(0, 1500, 2500)]))
     assert rows.markers.tolist() == []

@@ -1,0 +1,136 @@
+"""Kernels that a fallback for all operators cannot stand for: memory, views and copies, and operators whose place torch has filled.
+
+Views run the CPU's own kernels, which care about sizes and strides alone, on the device's tensors: so a view shares the storage.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+from torch.library import Library, fallthrough_kernel
+
+from rblnpb.profile import HostActivity, OverheadKind
+from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
+from rblnpb.torch.operators import Operators
+from rblnpb.torch.session import DeviceSession
+
+__all__ = ["register_kernels"]
+
+_KEY: Final = "PrivateUse1"
+_CPU_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)  # noqa: SLF001
+_VIEWS: Final = ("as_strided", "view", "_reshape_alias", "unfold", "set_.source_Storage_storage_offset")
+_FACTORIES: Final = ("empty.memory_format", "empty_strided")
+_PRODUCTS: Final = ("mm", "bmm", "addmm", "baddbmm")
+
+
+def register_kernels(session: DeviceSession) -> tuple[Library, ...]:
+    """Give torch the kernels of the device.
+
+    Returns:
+        What holds them: torch takes them back when these go away.
+    """
+    operators = Operators(session)
+    memory = _Memory(session)
+    everything, aten = Library("_", "IMPL"), Library("aten", "IMPL")
+    everything.fallback(operators.run, _KEY)
+    everything.fallback(fallthrough_kernel, f"Autocast{_KEY}")
+    kernels: dict[str, Callable[..., Any]] = {
+        **{name: _view(_op(name)) for name in _VIEWS},
+        **{name: _factory(_op(name)) for name in _FACTORIES},
+        **{name: _bound(operators.matrix_product, _op(name)) for name in _PRODUCTS},
+        "_copy_from": memory.copy_from,
+        "_local_scalar_dense": _scalar,
+        # Values instead of lazy flags, which a relabelled tensor would lose.
+        "_conj": torch.ops.aten.conj_physical.default,
+        "_neg_view": torch.ops.aten.neg.default,
+        "convolution_overrideable": _Convolution(operators).forward,
+        "convolution_backward_overrideable": _Convolution(operators).backward,
+    }
+    for name, kernel in kernels.items():
+        aten.impl(name, kernel, _KEY)
+    return everything, aten
+
+
+def _op(name: str) -> Any:
+    packet, _, overload = name.partition(".")
+    return getattr(getattr(torch.ops.aten, packet), overload or "default")
+
+
+def _bound(kernel: Callable[..., Any], op: Any) -> Callable[..., Any]:
+    return lambda *args: kernel(op, *args)
+
+
+def _view(op: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: op.redispatch(_CPU_KEYS, *args, **kwargs)
+
+
+def _factory(op: Any) -> Callable[..., Any]:
+    def empty(*args: Any, **kwargs: Any) -> torch.Tensor:
+        kwargs.update(device=torch.device("cpu"), pin_memory=False)
+        return to_device(op.redispatch(_CPU_KEYS, *args, **kwargs))
+
+    return empty
+
+
+def _scalar(tensor: torch.Tensor) -> Any:
+    return torch.ops.aten._local_scalar_dense.default.redispatch(_CPU_KEYS, to_host(tensor))  # noqa: SLF001 -- an operator's name
+
+
+class _Memory:
+    """Copies to, from and on the device."""
+
+    def __init__(self, session: DeviceSession) -> None:
+        self._session = session
+
+    def copy_from(self, source: torch.Tensor, target: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:  # noqa: ARG002, FBT001, FBT002 -- torch's signature
+        """`target.copy_(source)` where one of them is on the device, or both."""
+        start_ns = time.monotonic_ns()
+        is_from_device, is_to_device = (tensor.device.type == DEVICE_TYPE for tensor in (source, target))
+        host_source = to_host(source) if is_from_device else source
+        host_target = to_host(target) if is_to_device else target
+        if source.dtype == target.dtype:
+            torch.ops.aten.copy_.default.redispatch(_CPU_KEYS, host_target, host_source)
+        else:
+            # The engines that copy do not convert: the host does, with an operator that shows.
+            host_target.copy_(host_source)
+        size_bytes = target.numel() * target.element_size()
+        if is_from_device and is_to_device:
+            self._copied_on_device(source, target, start_ns, size_bytes)
+        else:
+            activity = HostActivity.COPY_OUT if is_from_device else HostActivity.COPY_IN
+            self._session.copied(activity, start_ns, size_bytes)
+        return target
+
+    def _copied_on_device(self, source: torch.Tensor, target: torch.Tensor, start_ns: int, size_bytes: int) -> None:
+        """What the engines cannot copy as one block goes through the host, which nobody asked for."""
+        if source.dtype == target.dtype and source.is_contiguous() and target.is_contiguous():
+            return
+        reason = "not contiguous" if source.dtype == target.dtype else "dtype differs"
+        took_ns = time.monotonic_ns() - start_ns
+        kind = OverheadKind.HOST_COPY
+        self._session.overhead(kind, "aten::copy_", reason, start_ns=start_ns, duration_ns=took_ns, size_bytes=size_bytes)
+
+
+class _Convolution:
+    """torch keeps these two names for devices of third parties, and calls them instead of its own convolutions."""
+
+    def __init__(self, operators: Operators) -> None:
+        self._operators = operators
+
+    def forward(self, *args: Any) -> Any:
+        """Input, weight, bias and geometry, as `aten::convolution` takes them."""
+        own = torch.ops.aten.convolution_overrideable.default
+        return self._operators.compute(own, torch.ops.aten.convolution.default, args, {}, op_name="aten::convolution")
+
+    def backward(self, grad: torch.Tensor, *args: Any) -> Any:
+        """Gradients of input, weight and bias, of those that the mask in the end asks for."""
+        own, on_host = torch.ops.aten.convolution_backward_overrideable.default, torch.ops.aten.convolution_backward.default
+        bias_sizes = [grad.shape[1]]
+
+        def compute(host_grad: torch.Tensor, source: torch.Tensor, weight: torch.Tensor, *geometry: Any) -> Any:
+            return on_host(host_grad, source, weight, bias_sizes, *geometry)
+
+        return self._operators.compute(own, compute, (grad, *args), {}, op_name="aten::convolution_backward")

@@ -1,0 +1,155 @@
+"""One kernel for every operator: the CPU computes it on the device's memory, and the device is told which program that is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import torch
+
+from rblnpb.profile import OverheadKind
+from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
+from rblnpb.torch.placing import Placing, is_finite, place
+from rblnpb.torch.session import DeviceSession
+
+__all__ = ["Operators"]
+
+_CPU: Final = torch.device("cpu")
+_CPU_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)  # noqa: SLF001 -- the only name of the type
+_INDEXING: Final = frozenset({"index", "_unsafe_index", "index_put", "index_put_", "_index_put_impl_", "_unsafe_index_put"})
+"""Operators whose index tensors may be on the CPU while the data is on a device, as on any device of torch."""
+
+Call = Callable[..., Any]
+
+
+class Operators:
+    """The kernels of the device that are not about memory."""
+
+    def __init__(self, session: DeviceSession) -> None:
+        """Kernels that tell a session what runs."""
+        self._session = session
+
+    def run(self, op: Any, *args: Any, **kwargs: Any) -> Any:
+        """Any operator: the boxed fallback kernel."""
+        return self.compute(op, op, args, kwargs)
+
+    def compute(self, op: Any, host_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], *, op_name: str = "") -> Any:
+        """Run `host_call` for an operator.
+
+        Args:
+            op: The operator that was called.
+            host_call: Computes it with tensors of the CPU in the place of the device's.
+            args, kwargs: Of the call.
+            op_name: Whose program runs, when not that of `op`.
+
+        Raises:
+            RuntimeError: Tensors of both devices are mixed.
+        """
+        loan = _Loan(op)
+        host_args = loan.lend(args)
+        host_kwargs = {name: loan.lend_result(value) if name == "out" else loan.lend(value) for name, value in kwargs.items()}
+        loan.require_one_device()
+        name: str = op_name or op._schema.name  # noqa: SLF001 -- the name that profiles show
+        placing = place(name, loan.inputs)
+        if placing is Placing.PROGRAM and self._session.is_checking and not is_finite(args):
+            placing = Placing.NOT_FINITE
+        if placing is Placing.PROGRAM:
+            self._session.compiled(name, tuple((tensor.shape, tensor.dtype) for tensor in loan.inputs))
+            self._session.launch(name)
+        start_ns = time.monotonic_ns()
+        result = host_call(*host_args, **host_kwargs)
+        if placing not in (Placing.PROGRAM, Placing.NO_PROGRAM):
+            took_ns = time.monotonic_ns() - start_ns
+            self._session.overhead(OverheadKind.CPU_FALLBACK, _full_name(op), placing.value, start_ns=start_ns, duration_ns=took_ns)
+        loan.settle()
+        return loan.give_back(result)
+
+    def matrix_product(self, op: Any, *args: Any) -> Any:
+        """`mm` and its like: halves are multiplied in float32, since the CPU takes a hundred times longer in halves."""
+        return self.compute(op, lambda *host_args, **rest: _in_float32(op, host_args, rest), args, {})
+
+
+def _in_float32(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not all(arg.dtype is torch.float16 for arg in args if isinstance(arg, torch.Tensor)):
+        return op(*args, **kwargs)
+    wide = [_converted(arg, torch.float32) if isinstance(arg, torch.Tensor) else arg for arg in args]
+    return _converted(op(*wide, **kwargs), torch.float16)
+
+
+def _converted(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """A copy of another type that leaves no row in a trace: the device would not have made it."""
+    empty, copy_ = torch.ops.aten.empty_like.default, torch.ops.aten.copy_.default
+    return copy_.redispatch(_CPU_KEYS, empty.redispatch(_CPU_KEYS, tensor, dtype=dtype), tensor)
+
+
+def _full_name(op: Any) -> str:
+    """With the overload, as the vendor's reports of fallbacks have it: "aten::sub.out"."""
+    overload = op._overloadname  # noqa: SLF001 -- no public way
+    name: str = op._schema.name  # noqa: SLF001
+    return name if overload == "default" else f"{name}.{overload}"
+
+
+class _Loan:
+    """Device tensors lent to a call on the CPU, and given back."""
+
+    def __init__(self, op: Any) -> None:
+        self._op = op
+        self._lent: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._has_host_tensor = False
+        self.inputs: list[torch.Tensor] = []
+
+    def lend(self, value: Any) -> Any:
+        """A value with the CPU in place of the device everywhere."""
+        if isinstance(value, torch.Tensor):
+            if value.device.type == DEVICE_TYPE:
+                self.inputs.append(value)
+                return self._alias(value)
+            self._has_host_tensor |= value.dim() > 0
+            return value
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.lend, value))
+        return _CPU if isinstance(value, torch.device) and value.type == DEVICE_TYPE else value
+
+    def lend_result(self, value: Any) -> Any:
+        """As `lend`, for what is only written."""
+        count = len(self.inputs)
+        lent = self.lend(value)
+        del self.inputs[count:]
+        return lent
+
+    def require_one_device(self) -> None:
+        """Refuse operands on both sides, as every device of torch does.
+
+        Raises:
+            RuntimeError: There are some.
+        """
+        name = self._op._schema.name.rpartition("::")[2]  # noqa: SLF001
+        if self._lent and self._has_host_tensor and name not in _INDEXING:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE_TYPE}:0 and cpu! "
+                f"(when calling {_full_name(self._op)})"
+            )
+
+    def settle(self) -> None:
+        """Give a device tensor whose alias was resized the new memory."""
+        for tensor, alias in self._lent:
+            if alias.shape != tensor.shape or alias.data_ptr() != tensor.data_ptr():
+                grown = to_device(alias)
+                where = grown.untyped_storage(), grown.storage_offset(), grown.shape, grown.stride()
+                torch.ops.aten.set_.source_Storage_storage_offset.redispatch(_CPU_KEYS, tensor, *where)
+
+    def give_back(self, value: Any) -> Any:
+        """A result with the device in place of the CPU; what was lent comes back as itself."""
+        if isinstance(value, torch.Tensor):
+            own = next((tensor for tensor, alias in self._lent if alias is value), None)
+            return to_device(value) if own is None else own
+        return type(value)(map(self.give_back, value)) if isinstance(value, (list, tuple)) else value
+
+    def _alias(self, tensor: torch.Tensor) -> torch.Tensor:
+        for known, alias in self._lent:
+            if known is tensor:
+                return alias
+        alias = to_host(tensor)
+        self._lent.append((tensor, alias))
+        return alias
