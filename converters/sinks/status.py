@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from dataclasses import asdict
 
 import orjson
 
@@ -150,33 +151,9 @@ def render_status_json(status: ProfileStatus) -> bytes:
         "unattributed_ns": status.unattributed_ns,
         "busy_ns": status.busy_ns,
         "span_ns": status.span_ns,
-        "engines": [
-            {
-                "device": engine.device,
-                "name": engine.name,
-                "kind": engine.kind,
-                "is_work": engine.is_work,
-                "slice_count": engine.slice_count,
-                "first_ns": engine.first_ns,
-                "last_ns": engine.last_ns,
-                "busy_ns": engine.busy_ns,
-                "sum_ns": engine.sum_ns,
-                "overlap_count": engine.overlap_count,
-            }
-            for engine in status.engines
-        ],
-        "clocks": [
-            {
-                "name": clock.name,
-                "snapshot_count": clock.snapshot_count,
-                "residual_ns": clock.residual_ns,
-                "uncertainty_ns": clock.uncertainty_ns,
-                "drift_ppm": round(clock.drift_ppm, 6),
-                "step_count": clock.step_count,
-                "extrapolated_count": clock.extrapolated_count,
-            }
-            for clock in status.clocks
-        ],
+        # The field names of these values are the keys of the schema.
+        "engines": [asdict(engine) for engine in status.engines],
+        "clocks": [{**asdict(clock), "drift_ppm": round(clock.drift_ppm, 6)} for clock in status.clocks],
         "is_serialised": status.is_serialised,
         "findings": finding_values(status.findings),
     }
