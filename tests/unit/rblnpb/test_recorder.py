@@ -1,3 +1,5 @@
+"""The recorder: nothing lost without being counted, nothing half written, whoever calls it and however it ends."""
+
 from __future__ import annotations
 
 import errno

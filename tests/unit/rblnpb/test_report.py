@@ -1,3 +1,5 @@
+"""The generation report: values first, then the text that a runtime prints."""
+
 from __future__ import annotations
 
 from dataclasses import replace

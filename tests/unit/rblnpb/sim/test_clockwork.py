@@ -1,3 +1,5 @@
+"""The device clock: rate, offset, drift and width, and readings of it."""
+
 from __future__ import annotations
 
 import numpy as np

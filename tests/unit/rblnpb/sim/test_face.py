@@ -1,3 +1,5 @@
+"""The face of the simulated runtime."""
+
 from __future__ import annotations
 
 import pytest

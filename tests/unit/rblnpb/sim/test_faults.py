@@ -1,3 +1,5 @@
+"""Each fault reads back and is named."""
+
 from __future__ import annotations
 
 from pathlib import Path

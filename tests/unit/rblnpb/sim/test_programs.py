@@ -1,3 +1,5 @@
+"""Programs of the simulated device: their commands, engines and predecessors."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The live runtime: what it records, when it records nothing, and what it prints."""
+
 from __future__ import annotations
 
 import io

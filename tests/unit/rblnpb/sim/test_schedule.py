@@ -1,3 +1,5 @@
+"""Scheduling: predecessors end first, an engine does one thing at a time; against the slow scheduler."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""A whole simulated recording: names, counts, determinism."""
+
 from __future__ import annotations
 
 import io
