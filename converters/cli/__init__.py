@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 from rblnpb._version import __version__
-from rblnpb.errors import OutputError, RblnpbError, UsageError
 
 from . import check, convert, show, simulate, status, summary
 from ._options import Formatter
@@ -18,9 +17,6 @@ __all__ = ["main"]
 
 OK, FINDINGS, USAGE, UNREADABLE, UNWRITABLE = range(5)
 """Exit codes: fine; findings at or above --fail-on; wrong usage; an input cannot be read; the output cannot be written."""
-
-_CODES: Final = {UsageError: USAGE, OutputError: UNWRITABLE}
-"""What an error of ours says about whom: the caller, the output, else the input."""
 
 _INTERNAL: Final = 70
 _INTERRUPTED: Final = 130
@@ -45,6 +41,12 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        # Help that cannot be printed is an error like any other.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
@@ -79,32 +81,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: Arguments without the program's name; None = those of the process.
     """
-    options = build_parser().parse_args(argv)
     try:
+        options = build_parser().parse_args(argv)
         if sys.stdout is None:
-            raise OutputError("cannot write the result: standard output is closed")
-        code: int = options.run(options)
-        sys.stdout.flush()
+            code = _fail("cannot write the result: standard output is closed", UNWRITABLE)
+        else:
+            code = options.run(options)
+            sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read our output has enough.
         _drop_output()
         code = OK
     except KeyboardInterrupt:
         code = _INTERRUPTED
-    except RblnpbError as error:
-        code = _fail(str(error), next((code for kind, code in _CODES.items() if isinstance(error, kind)), UNREADABLE))
-    except OSError as error:
+    except Exception as error:  # noqa: BLE001  # whatever it is, a line and a code say it
+        code = _refusal(error)
+    return code
+
+
+def _refusal(error: Exception) -> int:
+    """Say in one line what is wrong; the exit code tells with whom: the caller, the input, the output, or us."""
+    # Late, so that a command that is only asked for help does not pay for it.
+    from rblnpb.errors import OutputError, RblnpbError, UsageError
+
+    if isinstance(error, RblnpbError):
+        code = USAGE if isinstance(error, UsageError) else UNWRITABLE if isinstance(error, OutputError) else UNREADABLE
+        return _fail(str(error), code)
+    if isinstance(error, OSError):
         # Errors of inputs and of files written have become ours; what is left is standard output.
         _drop_output()
-        code = _fail(f"cannot write the result: {error.strerror or error}", UNWRITABLE)
-    except MemoryError:
-        code = _fail("not enough memory for this input", UNREADABLE)
-    except Exception as error:  # a traceback helps nobody at a terminal; the variable brings it back
-        if os.environ.get("RBLNPB_TRACEBACK"):
-            raise
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        code = _fail(f"internal error, please report it ({what}); RBLNPB_TRACEBACK=1 shows where", _INTERNAL)
-    return code
+        return _fail(f"cannot write the result: {error.strerror or error}", UNWRITABLE)
+    if isinstance(error, MemoryError):
+        return _fail("not enough memory for this input", UNREADABLE)
+    if os.environ.get("RBLNPB_TRACEBACK"):
+        raise error
+    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    return _fail(f"internal error, please report it ({what}); RBLNPB_TRACEBACK=1 shows where", _INTERNAL)
 
 
 def _drop_output() -> None:

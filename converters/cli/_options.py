@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,7 +24,17 @@ __all__ = [
     "progress_bar",
 ]
 
-Formatter = argparse.RawDescriptionHelpFormatter
+
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of examples as they are. Asks for the width itself: argparse would load shutil and all that it unpacks."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        try:
+            columns = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size().columns
+        except (OSError, ValueError):
+            columns = 80
+        super().__init__(prog, width=columns - 2, **options)
+
 
 _SEVERITIES: Final = {"info": 0, "warning": 1, "error": 2}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from typing import Final
 
 from ._options import add_fail_on, add_format, add_inputs, exit_code, print_data, progress_bar
@@ -27,6 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge and print."""
+    import shutil
+
     from .. import pipeline
 
     with progress_bar("reading") as progress:
