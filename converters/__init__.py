@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 if __name__ != "rblnpb.converters":
     raise ImportError("import rblnpb.converters instead: `converters` is its source folder, not a package of its own")
 
+# As in rblnpb: the module typing would be a good part of what this face costs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .merging import merge
     from .pipeline import launch_plan, read_inputs, status, summarize, write_chrome_trace

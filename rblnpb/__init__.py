@@ -11,10 +11,11 @@ This face loads nothing until a name is used: numpy costs ten times the start of
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 from rblnpb._version import __version__
 
+# A name that type checkers know; the module typing would be a good part of what this face costs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rblnpb.errors import Finding, FormatError, MergeError, RblnpbError, Severity
     from rblnpb.invariants import check

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
 
 from rblnpb._version import __version__
 
-from . import check, convert, show, simulate, status, summary
 from ._options import Formatter
+
+# A name that type checkers know. The module typing, like all that is imported here, would be paid for by every `--help`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 __all__ = ["main"]
 
 OK, FINDINGS, USAGE, UNREADABLE, UNWRITABLE = range(5)
 """Exit codes: fine; findings at or above --fail-on; wrong usage; an input cannot be read; the output cannot be written."""
 
-_INTERNAL: Final = 70
-_INTERRUPTED: Final = 130
+_INTERNAL = 70
+_INTERRUPTED = 130
 
-_COMMANDS: Final = (simulate, convert, summary, status, check, show)
+_COMMANDS = {
+    "simulate": "write the device profile of a simulated NPU",
+    "convert": "join device profile and host trace, and write a Chrome trace for Perfetto or chrome://tracing",
+    "summary": "print torch's key_averages table, with device time on the op that launched it",
+    "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
+    "check": "list every finding about one file",
+    "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
+}
+"""Subcommands, each the module of its name, and what they do. A module is loaded when its command runs or is asked for help."""
 
-_EPILOG: Final = """\
+_EPILOG = """\
 question                                              command
   which of my ops keep the device busy?                 rblnpb summary device.pb --host trace.json
   what did host and device do, and when?                rblnpb convert device.pb --host trace.json -o merged.json
@@ -39,8 +51,19 @@ exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input unreadabl
 class _Parser(argparse.ArgumentParser):
     """argparse with our exit code and one line of error; a shortened option would end to work when another one begins like it."""
 
+    command = ""
+    """Subcommand whose arguments are still to be added; the help of the whole command line shows none of them."""
+
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if self.command:
+            module = importlib.import_module(f".{self.command}", __name__)
+            self.command, self.epilog = "", module.EXAMPLES
+            module.add_arguments(self)
+            self.set_defaults(run=module.run)
+        return super().parse_known_args(args, namespace)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         # Help that cannot be printed is an error like any other.
@@ -62,16 +85,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rblnpb {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for command in _COMMANDS:
-        sub = commands.add_parser(
-            command.NAME,
-            help=command.HELP,
-            description=command.HELP[0].upper() + command.HELP[1:] + ".",
-            epilog=command.EXAMPLES,
-            formatter_class=Formatter,
-        )
-        command.add_arguments(sub)
-        sub.set_defaults(run=command.run)
+    for name, text in _COMMANDS.items():
+        sub = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", formatter_class=Formatter)
+        sub.command = name
     return parser
 
 

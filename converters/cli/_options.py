@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+import time
+from collections.abc import Callable, Iterable
 
+# As in the face of this folder: what typing and contextlib load would be paid for by every `--help`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from rblnpb.errors import Finding
 
 __all__ = [
     "Formatter",
+    "ProgressBar",
     "add_fail_on",
     "add_format",
     "add_inputs",
@@ -21,7 +25,6 @@ __all__ = [
     "exit_code",
     "print_data",
     "print_findings",
-    "progress_bar",
 ]
 
 
@@ -36,7 +39,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=columns - 2, **options)
 
 
-_SEVERITIES: Final = {"info": 0, "warning": 1, "error": 2}
+_SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -85,34 +88,28 @@ def print_findings(findings: Iterable[Finding], *, least: str = "warning") -> No
             print(f"rblnpb: {finding}", file=sys.stderr)
 
 
-@contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A callback (done, total) that draws a bar on stderr once a second has passed; None where stderr is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    bar = _Bar(what)
-    try:
-        yield bar.update
-    finally:
-        bar.close()
+class ProgressBar:
+    """A context whose value is a callback (done, total), or None where stderr is no terminal.
 
-
-class _Bar:
-    """Rich is loaded only when the bar is first drawn: short work never pays for it."""
+    The bar is drawn on stderr once a second has passed, and rich is loaded only then: short work never pays for it.
+    """
 
     def __init__(self, what: str) -> None:
-        import time
-
         self._what = what
-        self._clock = time.monotonic
-        self._started = self._clock()
+        self._started = time.monotonic()
         self._progress: Any = None
         self._task: Any = None
 
-    def update(self, done: int, total: int) -> None:
+    def __enter__(self) -> Callable[[int, int], None] | None:
+        return self._update if sys.stderr is not None and sys.stderr.isatty() else None
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _update(self, done: int, total: int) -> None:
         if self._progress is None:
-            if self._clock() - self._started < 1.0:
+            if time.monotonic() - self._started < 1.0:
                 return
             from rich.console import Console
             from rich.progress import Progress
@@ -121,7 +118,3 @@ class _Bar:
             self._progress.start()
             self._task = self._progress.add_task(self._what, total=total)
         self._progress.update(self._task, completed=done, total=total)
-
-    def close(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()

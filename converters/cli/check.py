@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
 
 from ._options import add_fail_on, add_format, exit_code, print_data
 
-NAME: Final = "check"
-HELP: Final = "list every finding about one file"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb check device.pb
   rblnpb check trace.json.gz

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Final
 
-from ._options import add_inputs, print_findings, progress_bar
+from ._options import ProgressBar, add_inputs, print_findings
 
-NAME: Final = "convert"
-HELP: Final = "join device profile and host trace, and write a Chrome trace for Perfetto or chrome://tracing"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb convert rbln_20261129_142200123_0.pb --host trace.json.gz -o merged.json
   rblnpb convert run_folder/ -o merged.json.gz
@@ -38,10 +35,10 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"the format of {name} is not told by its suffix: end it in .json or .json.gz, or give --to chrome")
     if name != "-":
         pipeline.require_writable(name, force=options.force)
-    with progress_bar("reading") as progress:
+    with ProgressBar("reading") as progress:
         inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     timeline = inputs.merge()
-    with progress_bar("writing") as progress:
+    with ProgressBar("writing") as progress:
         target = sys.stdout.buffer if name == "-" else name
         findings = pipeline.write_chrome_trace(timeline, target, force=options.force, progress=progress)
     print_findings((*timeline.findings, *findings))

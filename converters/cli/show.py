@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
 
 from ._options import add_format, add_reading, print_data
 
-NAME: Final = "show"
-HELP: Final = "say what is in a file: whose format, session, devices, programs, counts, time range, clocks"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb show device.pb
   rblnpb show trace.json.gz

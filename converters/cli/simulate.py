@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Final
 
 from ._options import print_data
 
-NAME: Final = "simulate"
-HELP: Final = "write the device profile of a simulated NPU"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb simulate -o device.pb                                   # three calls of mm
   rblnpb simulate --program decoder --calls 50 --npu atom -o device.pb

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
 
-from ._options import add_fail_on, add_format, add_inputs, exit_code, print_data, progress_bar
+from ._options import ProgressBar, add_fail_on, add_format, add_inputs, exit_code, print_data
 
-NAME: Final = "status"
-HELP: Final = "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb status device.pb
   rblnpb status device.pb --host trace.json.gz
@@ -30,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
 
     from .. import pipeline
 
-    with progress_bar("reading") as progress:
+    with ProgressBar("reading") as progress:
         inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     status = pipeline.status(inputs.merge())
     width = max(shutil.get_terminal_size((120, 24)).columns, 80)

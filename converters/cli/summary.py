@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Final
 
-from ._options import add_format, add_inputs, print_data, print_findings, progress_bar
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
 
-NAME: Final = "summary"
-HELP: Final = "print torch's key_averages table, with device time on the op that launched it"
-EXAMPLES: Final = """\
+EXAMPLES = """\
 examples:
   rblnpb summary device.pb --host trace.json.gz --row-limit 10
   rblnpb summary trace.json --sort-by cpu_time_total          # from the exported trace alone, torch's own text
@@ -55,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     """Sum up and print."""
     from .. import pipeline
 
-    with progress_bar("reading") as progress:
+    with ProgressBar("reading") as progress:
         inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     timeline = inputs.merge()
     summary = pipeline.summarize(
