@@ -5,8 +5,9 @@ Views run the CPU's own kernels, which care about sizes and strides alone, on th
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import torch
@@ -15,6 +16,7 @@ from torch.library import Library, fallthrough_kernel
 from rblnpb.profile import HostActivity, OverheadKind
 from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
 from rblnpb.torch.operators import Operators
+from rblnpb.torch.recurrent import recurrent_kernels
 from rblnpb.torch.session import DeviceSession
 
 __all__ = ["register_kernels"]
@@ -42,10 +44,12 @@ def register_kernels(session: DeviceSession) -> tuple[Library, ...]:
         **{name: _factory(_op(name)) for name in _FACTORIES},
         **{name: _bound(operators.matrix_product, _op(name)) for name in _PRODUCTS},
         "_copy_from": memory.copy_from,
+        "resize_": _resize,
         "_local_scalar_dense": _scalar,
         # Values instead of lazy flags, which a relabelled tensor would lose.
         "_conj": torch.ops.aten.conj_physical.default,
         "_neg_view": torch.ops.aten.neg.default,
+        **recurrent_kernels(operators),
         "convolution_overrideable": _Convolution(operators).forward,
         "convolution_backward_overrideable": _Convolution(operators).backward,
     }
@@ -77,6 +81,20 @@ def _factory(op: Any) -> Callable[..., Any]:
 
 def _scalar(tensor: torch.Tensor) -> Any:
     return torch.ops.aten._local_scalar_dense.default.redispatch(_CPU_KEYS, to_host(tensor))  # noqa: SLF001 -- an operator's name
+
+
+def _resize(tensor: torch.Tensor, size: Sequence[int], *, memory_format: Any = None) -> torch.Tensor:
+    """`tensor.resize_(size)`: in its memory where that suffices; else in new memory, since relabelled memory cannot grow."""
+    resize_, set_ = torch.ops.aten.resize_.default, torch.ops.aten.set_.source_Storage_storage_offset
+    needed_bytes = (tensor.storage_offset() + math.prod(size)) * tensor.element_size()
+    if needed_bytes <= tensor.untyped_storage().nbytes():
+        return resize_.redispatch(_CPU_KEYS, tensor, size, memory_format=memory_format)
+    host = torch.ops.aten.empty.memory_format.redispatch(_CPU_KEYS, size, dtype=tensor.dtype, memory_format=memory_format)
+    kept = tensor.numel()
+    host.view(-1)[:kept].copy_(to_host(tensor).reshape(-1))
+    grown = to_device(host)
+    where = grown.untyped_storage(), grown.storage_offset(), grown.shape, grown.stride()
+    return set_.redispatch(_CPU_KEYS, tensor, *where)
 
 
 class _Memory:

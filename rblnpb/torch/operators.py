@@ -29,6 +29,7 @@ class Operators:
     def __init__(self, session: DeviceSession) -> None:
         """Kernels that tell a session what runs."""
         self._session = session
+        self._results: dict[Any, frozenset[str]] = {}
 
     def run(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Any operator: the boxed fallback kernel."""
@@ -47,8 +48,9 @@ class Operators:
             RuntimeError: Tensors of both devices are mixed.
         """
         loan = _Loan(op)
+        results = self._results_of(op) if kwargs else ()
         host_args = loan.lend(args)
-        host_kwargs = {name: loan.lend_result(value) if name == "out" else loan.lend(value) for name, value in kwargs.items()}
+        host_kwargs = {name: loan.lend_result(value) if name in results else loan.lend(value) for name, value in kwargs.items()}
         loan.require_one_device()
         name: str = op_name or op._schema.name  # noqa: SLF001 -- the name that profiles show
         placing = place(name, loan.inputs)
@@ -64,6 +66,14 @@ class Operators:
             self._session.overhead(OverheadKind.CPU_FALLBACK, _full_name(op), placing.value, start_ns=start_ns, duration_ns=took_ns)
         loan.settle()
         return loan.give_back(result)
+
+    def _results_of(self, op: Any) -> frozenset[str]:
+        """Names of the arguments that an operator merely writes to."""
+        known = self._results.get(op)
+        if known is None:
+            written = (given for given in op._schema.arguments if given.kwarg_only and given.alias_info)  # noqa: SLF001
+            known = self._results[op] = frozenset(given.name for given in written if given.alias_info.is_write)
+        return known
 
     def matrix_product(self, op: Any, *args: Any) -> Any:
         """`mm` and its like: halves are multiplied in float32, since the CPU takes a hundred times longer in halves."""
@@ -112,7 +122,12 @@ class _Loan:
         return _CPU if isinstance(value, torch.device) and value.type == DEVICE_TYPE else value
 
     def lend_result(self, value: Any) -> Any:
-        """As `lend`, for what is only written."""
+        """As `lend`, for what is only written. What is empty will be resized, which borrowed memory cannot be."""
+        if isinstance(value, torch.Tensor) and value.numel() == 0 and value.device.type == DEVICE_TYPE:
+            empty = torch.ops.aten.empty.memory_format
+            alias: torch.Tensor = empty.redispatch(_CPU_KEYS, [0], dtype=value.dtype, device=_CPU)
+            self._lent.append((value, alias))
+            return alias
         count = len(self.inputs)
         lent = self.lend(value)
         del self.inputs[count:]

@@ -1,7 +1,7 @@
 """Runs a script on the simulated device and leaves what torch says of its profiler beside what the device wrote.
 
-python driver.py SCRIPT FOLDER [--attribute]; the script binds `prof`. In the folder: the profile, `bare.json` as torch alone exports
-it, `trace.json` with device rows, `tables.json` and `events.json`.
+python driver.py SCRIPT FOLDER [--attribute]; the script binds `prof`. In the folder: the profile, `bare.json` as torch alone
+exports it, `trace.json` with device rows, `tables.json` and `events.json`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ SORT_KEYS = (None, "cpu_time_total", "self_cpu_time_total", "device_time_total",
 def main(script: str, folder: str, *options: str) -> None:
     from torch.autograd import DeviceType
 
-    from rblnpb.torch import Choices, activate, bridge
+    import rblnpb.torch.bridge
+    from rblnpb.torch import Choices, activate
 
     os.chdir(folder)
+    bridge: Any = rblnpb.torch.bridge
     add_device_rows = bridge.add_device_rows
 
     def keep_and_add(path: str, *rest: Any) -> None:
