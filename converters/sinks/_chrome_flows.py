@@ -125,12 +125,10 @@ def move_flows(host: HostTrace, row: Int32, slices: HostSlices) -> Int32:
         own = slices.take(slices.thread == number)
         own = own.take(np.lexsort((-own.end_ns, own.start_ns)))
         points = flows[thread == number]
-        innermost = np.full(len(points), -1, np.int64)
-        for lane in np.unique(row[own.rows]).tolist():
-            on_lane = np.flatnonzero(row[own.rows] == lane)
-            found = _innermost(own.take(on_lane), events.start_ns[points])
-            innermost = np.maximum(innermost, np.where(found < 0, -1, on_lane[found]))
-        row[points[innermost >= 0]] = row[own.rows[innermost[innermost >= 0]]]
+        place = _innermost(host, own, row, np.maximum(own.end_ns, own.start_ns + 1), points)
+        # Only a flow that would stand nowhere may stand at the very end of a slice.
+        place = np.where(place < 0, _innermost(host, own, row, own.end_ns + 1, points), place)
+        row[points[place >= 0]] = row[own.rows[place[place >= 0]]]
     return row
 
 
@@ -143,20 +141,40 @@ def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int3
     return list(numbers[(row_count > 1) & with_flows].tolist())
 
 
-def _innermost(slices: HostSlices, time_ns: Int64) -> Int64:
-    """int64[n]; place in `slices`, none of which cross, of the innermost one that is open at each time; -1 where none is."""
-    count = len(slices.rows)
-    start, end = np.concatenate((slices.start_ns, time_ns)), np.concatenate((slices.end_ns, time_ns))
-    is_point = np.arange(len(start)) >= count
-    order = np.lexsort((is_point, -end, start))
-    parent = nest(np.zeros(len(order), np.int64), start[order], end[order])
-    found = np.empty(len(order), np.int64)
-    found[order] = np.where(parent < 0, -1, order[parent])
-    return found[count:]
+def _innermost(host: HostTrace, slices: HostSlices, row: Int32, end_ns: Int64, points: Int64) -> Int64:
+    """The innermost slice of one thread that is open at each of some events, on whatever row it is.
+
+    An empty slice is open for events of its time that stand behind it in the file.
+
+    Args:
+        host: The trace.
+        slices: Those of the thread, outer before inner.
+        row: int32; the row of every event; of the slices on one row none cross.
+        end_ns: int64[s]; from when on each slice does not count as open.
+        points: int64[n]; rows of the events.
+
+    Returns:
+        int64[n]; places in `slices`; -1 where none is open.
+    """
+    innermost = np.full(len(points), -1, np.int64)
+    for number in np.unique(row[slices.rows]).tolist():
+        place = np.flatnonzero(row[slices.rows] == number)
+        own = slices.take(place)
+        time_ns = host.events.start_ns[points]
+        start, end = np.concatenate((own.start_ns, time_ns)), np.concatenate((end_ns[place], time_ns))
+        is_empty = np.concatenate((own.end_ns == own.start_ns, np.ones(len(points), np.bool_)))
+        in_file = np.concatenate((own.rows, points))
+        order = np.lexsort((in_file, np.where(is_empty, 0, -end), is_empty, start))
+        parent = nest(np.zeros(len(order), np.int64), start[order], end[order])
+        found = np.empty(len(order), np.int64)
+        found[order] = np.where(parent < 0, -1, order[parent])
+        found = found[len(place) :]
+        innermost = np.maximum(innermost, np.where(found < 0, -1, place[found]))
+    return innermost
 
 
 def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:
-    """Whether each event stands within a slice of its thread, both ends included.
+    """Whether each event stands within a slice of its thread, both ends included, that is begun when the event comes.
 
     Where slices are told by their begin and their end apart ("B", "E"), it is taken to.
     """
@@ -169,11 +187,23 @@ def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:
     times = np.concatenate((slices.start_ns, slices.end_ns, events.start_ns[rows]))
     line = one_line(np.concatenate((slices.thread, slices.thread, threads(host)[events.track[rows]])), times)
     opens, closes, points = np.split(line, [count, 2 * count])
+    is_empty = opens == closes
+    begun, latest = _reach(opens[~is_empty], closes[~is_empty])
+    before = np.searchsorted(begun, points, side="right") - 1
+    touches |= (before >= 0) & (latest[before] >= points)
+    # Perfetto takes what is of one time as the file has it, but slices with a length first.
+    empty, first_row = np.unique(opens[is_empty], return_index=True)
+    at = np.searchsorted(empty, points)
+    at[at == len(empty)] = -1
+    return touches | (empty[at] == points) & (slices.rows[is_empty][first_row[at]] < rows) if len(empty) else touches
+
+
+def _reach(opens: Int64, closes: Int64) -> tuple[Int64, Int64]:
+    """Beginnings in order, and how far the slices that have begun by then reach."""
+    if not len(opens):
+        return np.zeros(1, np.int64), np.full(1, -1, np.int64)
     order = np.argsort(opens, kind="stable")
-    latest = np.maximum.accumulate(closes[order])
-    before = np.searchsorted(opens[order], points, side="right")
-    touches |= (before > 0) & (latest[np.maximum(before, 1) - 1] >= points)
-    return touches
+    return opens[order], np.maximum.accumulate(closes[order])
 
 
 def _findings(outside: int, endless: int, again: int) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -200,3 +201,53 @@ def test_odd_host_events_do_no_harm() -> None:
 
     assert_shows(trace, Counter(shown), 1)
     assert catapult_warnings(trace) == ()
+
+
+def disorder(seed: int) -> Timeline:
+    """Everything that can be wrong with a host trace, at random and close together, and a device that is no better."""
+    random = Random(seed)
+    pids = [10, 11, -7, 2**33, "Spans", "10", 0]
+    tids = [0, 10, 11, -1, 2**40, "row", "11", 5]
+
+    def place() -> dict[str, object]:
+        return {
+            "pid": random.choice(pids),
+            "tid": random.choice(tids),
+            "ts": f"{random.randrange(40)}.{random.randrange(0, 1000, 125):03}",
+        }
+
+    def event() -> dict[str, object]:
+        kind = random.random()
+        if kind < 0.7:
+            return {"ph": "X", "name": f"x{random.randrange(9)}", "dur": random.randrange(-1, 12), **place()}
+        if kind < 0.75:
+            return {"ph": "i", "name": "i", "s": "t", **place()}
+        if kind < 0.8:
+            return {"ph": "M", "name": "thread_name", "args": {"name": f"named {random.randrange(9)}"}, **place()}
+        return {"ph": random.choice("ssttff"), "bp": "e", "id": random.randrange(6), "cat": "c", "name": "n", **place()}
+
+    host = host_trace(*(event() for _ in range(400)), block_bytes=97, separator=random.choice([",", ", {},\n", ",\n  "]))
+    work = [
+        {"start": random.randrange(60_000), "duration": random.randrange(9_000), "track": random.randrange(2), "launch": n}
+        for n in range(40)
+    ]
+    ops = [row for row in host.rows("X").tolist() if host.events.duration_ns[row] >= 0]
+    submitted = [{"start": random.randrange(60_000), "host_row": random.choice(ops)} for _ in work]
+    return timeline(host, slices=slices(*work), launches=launches(*submitted), tracks=TRACKS[:2])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_disorder_gets_past(seed: int) -> None:
+    source = disorder(seed)
+    host = source.host
+    assert host is not None
+    trace = written(source)
+    ours = device_slices(source.slices, "_0")
+    shown: Shown = Counter()
+    for (start, length, name), count in host_slices(host).items():
+        shown[start, max(length, 0), name] += count
+    (((flows),),) = perfetto_query(trace, FLOWS)
+
+    assert_shows(trace, shown + ours, flows["n"])
+    assert flows["n"] > 20
+    assert catapult_import(trace).slices == sum(shown.values()) + len(source.slices)

@@ -101,6 +101,20 @@ def test_flows_of_a_moved_slice_move_with_it() -> None:
     assert [event["tid"] for event in events(source, "s", "t", "f")] == [11, 11, 1, 1]
 
 
+def test_a_flow_at_the_very_end_of_a_moved_slice_moves_when_it_stands_in_no_other() -> None:
+    source = of_host(
+        op("a", 10, 20), op("b", 15, 20), op("around", 50, 20), op("a", 51, 5), op("b", 52, 6), flow("s", 35), flow("f", 58)
+    )
+
+    assert [event["tid"] for event in events(source, "s", "f")] == [1, 11]
+
+
+def test_a_flow_at_an_empty_slice_stays_with_it() -> None:
+    source = of_host(op("a", 10, 20), op("b", 15, 20), op("empty", 32, 0), flow("s", 32), flow("f", 33))
+
+    assert [event["tid"] for event in events(source, "s", "f")] == [11, 1]
+
+
 def test_flows_whose_thread_is_spelled_otherwise_go_to_their_slice() -> None:
     source = of_host(op("a", 10, 20, tid="11"), flow("s", 14), flow("f", 20))
 
@@ -145,6 +159,13 @@ def test_a_flow_outside_of_every_slice_is_left_out_with_what_it_would_have_start
 
     assert [event["id"] for event in events(source, "s", "f")] == [3]
     assert codes(source) == {"flows-outside-slices": 2, "flows-without-start": 1}
+
+
+def test_a_flow_at_an_empty_slice_must_stand_behind_it_in_the_file() -> None:
+    source = of_host(flow("s", 10, id=1), op("empty", 10, 0), flow("s", 10, id=2), flow("s", 20, id=3), op("long", 20, 5))
+
+    assert [event["id"] for event in events(source, "s")] == [2, 3]
+    assert codes(source) == {"flows-outside-slices": 1}
 
 
 def test_a_flow_on_a_thread_of_begins_and_ends_is_left_alone() -> None:
