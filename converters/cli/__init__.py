@@ -65,11 +65,12 @@ class _Parser(argparse.ArgumentParser):
             self.set_defaults(run=module.run)
         return super().parse_known_args(args, namespace)
 
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        # Help that cannot be printed is an error like any other.
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        super().exit(status, message)
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse's own hides it when the stream takes nothing; help that cannot be printed is an error like any other.
+        stream = file or sys.stderr
+        if message and stream is not None:
+            stream.write(message)
+            stream.flush()
 
     def error(self, message: str) -> NoReturn:
         self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")

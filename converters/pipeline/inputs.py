@@ -136,9 +136,13 @@ def _peek(name: str) -> tuple[Any, bytes]:
     if name == "-":
         if sys.stdin is None:
             raise FormatError("<stdin>", "standard input is closed")
-        stream = _Peekable(sys.stdin.buffer)
+        stream = _Peekable(sys.stdin.buffer, "<stdin>", is_ours=False)
         return stream, stream.head
     try:
+        if Path(name).is_fifo():
+            # A pipe gives its bytes once.
+            stream = _Peekable(Path(name).open("rb"), name, is_ours=True)  # noqa: SIM115  # closed at its end
+            return stream, stream.head
         with Path(name).open("rb") as file:
             return name, file.read(_HEAD_BYTES)
     except FileNotFoundError as error:
@@ -155,22 +159,24 @@ _HEAD_BYTES: Final = 512
 
 
 class _Peekable:
-    """A stream whose first bytes were looked at and are read again."""
+    """A stream whose first bytes were looked at and are read again; one that is ours is closed at its end."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.name = "<stdin>"
+    def __init__(self, stream: BinaryIO, name: str, *, is_ours: bool) -> None:
+        self.name = name
         self.head = stream.read(_HEAD_BYTES)
         self._pending = self.head
         self._stream = stream
+        self._is_ours = is_ours
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes; all that is left when it is negative."""
-        if size < 0:
-            data, self._pending = self._pending + self._stream.read(), b""
-        elif self._pending:
+        if self._pending and size >= 0:
             data, self._pending = self._pending[:size], self._pending[size:]
-        else:
-            data = self._stream.read(size)
+            return data
+        rest = b"" if self._stream.closed else self._stream.read(size)
+        data, self._pending = self._pending + rest, b""
+        if self._is_ours and (size < 0 or not rest):
+            self._stream.close()
         return data
 
 

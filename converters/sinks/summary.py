@@ -38,11 +38,15 @@ def _columns(averages: KeyAverages) -> dict[str, Sequence[Any]]:
 
 
 def _totals(averages: KeyAverages) -> dict[str, int]:
-    """What the percentages of the table refer to: self times over all rows, device time over device rows alone."""
+    """What percentages refer to: self times over all rows, device time over device rows alone; and how much of that is on ops."""
     is_device_work = averages.is_device & ~averages.is_annotation
+    device_ns = int(averages.self_device_time_total_ns[is_device_work].sum())
+    attributed_ns = int(averages.self_device_time_total_ns[~averages.is_device].sum())
     return {
         "self_cpu_time_total_ns": int(averages.self_cpu_time_total_ns.sum()),
-        "self_device_time_total_ns": int(averages.self_device_time_total_ns[is_device_work].sum()),
+        "self_device_time_total_ns": device_ns,
+        "attributed_device_time_ns": attributed_ns,
+        "unattributed_device_time_ns": device_ns - attributed_ns,
         "row_count": len(averages.name),
     }
 

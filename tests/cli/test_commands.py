@@ -488,9 +488,13 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path, command: str) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("command", ["summary t.json", "status a.pb --format json", "convert a.pb -o -", "simulate -o -"])
-def test_a_full_disk_behind_stdout_is_one_line_and_a_code(folder: Path, command: str) -> None:
-    done = process(f"rblnpb {command} > /dev/full", folder)
+@pytest.mark.parametrize(
+    "command",
+    ["summary t.json", "status a.pb --format json", "convert a.pb -o -", "simulate -o -", "--help", "show --help", "--version"],
+)
+@pytest.mark.parametrize("buffered", ["", "1"])
+def test_a_full_disk_behind_stdout_is_one_line_and_a_code(folder: Path, command: str, buffered: str) -> None:
+    done = process(f"rblnpb {command} > /dev/full", folder, PYTHONUNBUFFERED=buffered)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (4, b"rblnpb: cannot write the result: No space left on device")
     assert b"Traceback" not in done.stderr
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,6 +98,16 @@ def test_standard_input_may_be_either(data: bytes, expected: tuple[int, int], mo
 def test_standard_input_beside_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, TRACE)
     assert what(read_inputs(["a"], "-")) == (1, 2, ("a", "<stdin>"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+@pytest.mark.parametrize(("data", "expected"), [(PROFILE, (1, -1)), (TRACE, (-1, 2)), (gzip.compress(TRACE), (-1, 2))])
+def test_a_pipe_is_read_once(folder: Path, data: bytes, expected: tuple[int, int]) -> None:
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=Path("pipe").write_bytes, args=(data,))
+    writer.start()
+    assert what(read_inputs(["pipe"])) == (*expected, ("pipe",))
+    writer.join()
 
 
 def test_the_joined_timeline_is_under_the_names_of_its_files(folder: Path) -> None:

@@ -17,7 +17,8 @@ from rblnpb.errors import Finding, Severity
 from tests.support.vendor_traces import DEVICE_PID, host_trace, op, span
 
 KERNEL = span("kernel", "mm", 2500, 2600, pid=DEVICE_PID, tid=7, **{"External id": 2})
-EVENTS = (op("aten::matmul", 1000, 3000, external_id=1), op("aten::mm", 1200, 2000, external_id=2), KERNEL)
+LOST = span("gpu_memcpy", "copy", 2600, 2660, pid=DEVICE_PID, tid=7)
+EVENTS = (op("aten::matmul", 1000, 3000, external_id=1), op("aten::mm", 1200, 2000, external_id=2), KERNEL, LOST)
 
 
 def table(*events: Any, **more: Any) -> KeyAverages:
@@ -30,7 +31,7 @@ def row(name: str, kind: str, *numbers: int) -> dict[str, Any]:
 
 
 def test_the_whole_as_json() -> None:
-    text = render_summary_json(table(), [0, 1, 2], (Finding(Severity.INFO, "a-note", "n"),))
+    text = render_summary_json(table(), [0, 1, 2, 3], (Finding(Severity.INFO, "a-note", "n"),))
     assert text.endswith(b"}\n")
     assert json.loads(text) == {
         "schema": "rblnpb.summary/1",
@@ -40,15 +41,22 @@ def test_the_whole_as_json() -> None:
             row("aten::matmul", "op", 1, 1200, 2000, 0, 100),
             row("aten::mm", "op", 1, 800, 800, 100, 100),
             row("mm", "device", 1, 0, 0, 100, 100),
+            row("copy", "device", 1, 0, 0, 60, 60),
         ],
-        "totals": {"self_cpu_time_total_ns": 2000, "self_device_time_total_ns": 100, "row_count": 3},
+        "totals": {
+            "self_cpu_time_total_ns": 2000,
+            "self_device_time_total_ns": 160,
+            "attributed_device_time_ns": 100,
+            "unattributed_device_time_ns": 60,
+            "row_count": 4,
+        },
         "findings": [{"severity": "info", "code": "a-note", "message": "n", "count": 1, "where": ""}],
     }
 
 
 def test_rows_come_in_the_order_asked_for_and_totals_speak_of_all() -> None:
     value = json.loads(render_summary_json(table(), [2], ()))
-    assert ([found["name"] for found in value["rows"]], value["totals"]["row_count"]) == (["mm"], 3)
+    assert ([found["name"] for found in value["rows"]], value["totals"]["row_count"]) == (["mm"], 4)
 
 
 @pytest.mark.parametrize(
@@ -98,5 +106,5 @@ def test_commas_quotes_and_line_feeds_come_back() -> None:
 
 def test_numbers_are_never_quoted_against_formulas() -> None:
     averages = table()
-    averages = KeyAverages(**{**vars(averages), "self_cpu_time_total_ns": np.full(3, -5)})
+    averages = KeyAverages(**{**vars(averages), "self_cpu_time_total_ns": np.full(4, -5)})
     assert ",-5," in render_summary_csv(averages, [0])
