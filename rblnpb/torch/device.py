@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -10,6 +12,8 @@ from torch.library import Library
 from torch.utils import backend_registration
 
 from rblnpb.torch.aliases import DEVICE_TYPE
+from rblnpb.torch.explain import RBLNExplain, explain_steady
+from rblnpb.torch.explain_diff import RBLNDiff
 from rblnpb.torch.session import DeviceSession
 
 __all__ = ["RblnModule", "register"]
@@ -27,6 +31,55 @@ class RblnModule:
         """
         self._session = session
         self._kernels = kernels
+        self.RBLNExplain = self.RBLNProfile = RBLNExplain
+        self.RBLNDiff = RBLNDiff
+        self.profile = self.explain
+
+    def explain(self, with_stack: bool = False, *, trace: bool | None = None) -> RBLNExplain:  # noqa: FBT001, FBT002 -- the vendor's
+        """A region that counts what the device did that nobody asked for: a `with` block, or between `start()` and `stop()`.
+
+        Args:
+            with_stack: Keep the line of the program that first led to each thing.
+            trace: The older name of `with_stack`.
+        """
+        return RBLNExplain(self._session.counts, self._session.memory, time.monotonic_ns, with_stack, trace=trace)
+
+    def explain_steady(
+        self,
+        fn: Callable[[], Any],
+        *,
+        warmup: int = 2,
+        return_cold: bool = False,
+        as_diff: bool = False,
+        with_stack: bool = False,
+        trace: bool | None = None,
+    ) -> RBLNExplain | tuple[RBLNExplain, RBLNExplain] | RBLNDiff:
+        """A region around the first call of a function and one around a later one; see `explain.explain_steady`."""
+        region = functools.partial(self.explain, with_stack, trace=trace)
+        return explain_steady(region, fn, warmup=warmup, return_cold=return_cold, as_diff=as_diff)
+
+    def memory_allocated(self, _device: Any = None) -> int:
+        """Bytes that tensors of the device hold."""
+        return self._session.memory.current_bytes
+
+    def max_memory_allocated(self, _device: Any = None) -> int:
+        """Most bytes that tensors held at once since the start or `reset_peak_memory_stats`."""
+        return self._session.memory.peak_bytes
+
+    memory_reserved = memory_allocated
+    max_memory_reserved = max_memory_allocated
+
+    def memory_stats(self, _device: Any = None) -> dict[str, int]:
+        """The four figures under torch's keys."""
+        held = {"current": self.memory_allocated(), "peak": self.max_memory_allocated()}
+        return {f"{kind}_bytes.all.{what}": value for kind in ("allocated", "reserved") for what, value in held.items()}
+
+    def reset_peak_memory_stats(self, _device: Any = None) -> None:
+        """Take what is held now as the most."""
+        self._session.memory.reset_peak()
+
+    def empty_cache(self) -> None:
+        """Give back memory that is kept for later use: none is."""
 
     def is_available(self) -> bool:
         """Whether there is a device: always."""

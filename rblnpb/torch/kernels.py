@@ -13,8 +13,9 @@ from typing import Any, Final
 import torch
 from torch.library import Library, fallthrough_kernel
 
-from rblnpb.profile import HostActivity, OverheadKind
+from rblnpb.profile import HostActivity
 from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
+from rblnpb.torch.explain_memory import DeviceMemory
 from rblnpb.torch.operators import Operators
 from rblnpb.torch.recurrent import recurrent_kernels
 from rblnpb.torch.session import DeviceSession
@@ -41,7 +42,7 @@ def register_kernels(session: DeviceSession) -> tuple[Library, ...]:
     everything.fallback(fallthrough_kernel, f"Autocast{_KEY}")
     kernels: dict[str, Callable[..., Any]] = {
         **{name: _view(_op(name)) for name in _VIEWS},
-        **{name: _factory(_op(name)) for name in _FACTORIES},
+        **{name: _factory(_op(name), session.memory) for name in _FACTORIES},
         **{name: _bound(operators.matrix_product, _op(name)) for name in _PRODUCTS},
         "_copy_from": memory.copy_from,
         "resize_": _resize,
@@ -71,10 +72,10 @@ def _view(op: Any) -> Callable[..., Any]:
     return lambda *args, **kwargs: op.redispatch(_CPU_KEYS, *args, **kwargs)
 
 
-def _factory(op: Any) -> Callable[..., Any]:
+def _factory(op: Any, memory: DeviceMemory) -> Callable[..., Any]:
     def empty(*args: Any, **kwargs: Any) -> torch.Tensor:
         kwargs.update(device=torch.device("cpu"), pin_memory=False)
-        return to_device(op.redispatch(_CPU_KEYS, *args, **kwargs))
+        return memory.held(to_device(op.redispatch(_CPU_KEYS, *args, **kwargs)))
 
     return empty
 
@@ -97,6 +98,10 @@ def _resize(tensor: torch.Tensor, size: Sequence[int], *, memory_format: Any = N
     return set_.redispatch(_CPU_KEYS, tensor, *where)
 
 
+def _size_bytes(tensor: torch.Tensor) -> int:
+    return int(tensor.numel() * tensor.element_size())
+
+
 class _Memory:
     """Copies to, from and on the device."""
 
@@ -114,22 +119,34 @@ class _Memory:
         else:
             # The engines that copy do not convert: the host does, with an operator that shows.
             host_target.copy_(host_source)
-        size_bytes = target.numel() * target.element_size()
+        size_bytes = _size_bytes(target)
         if is_from_device and is_to_device:
             self._copied_on_device(source, target, start_ns, size_bytes)
         else:
             activity = HostActivity.COPY_OUT if is_from_device else HostActivity.COPY_IN
             self._session.copied(activity, start_ns, size_bytes)
+            if is_to_device and not target.is_contiguous():
+                self._session.took_detour("copy_h2d_noncontig_dst", start_ns, size_bytes)
+            elif is_to_device and (source.dtype != target.dtype or not source.is_contiguous()):
+                self._session.took_detour("copy_h2d_staging", start_ns, size_bytes)
         return target
 
     def _copied_on_device(self, source: torch.Tensor, target: torch.Tensor, start_ns: int, size_bytes: int) -> None:
-        """What the engines cannot copy as one block goes through the host, which nobody asked for."""
-        if source.dtype == target.dtype and source.is_contiguous() and target.is_contiguous():
-            return
-        reason = "not contiguous" if source.dtype == target.dtype else "dtype differs"
-        took_ns = time.monotonic_ns() - start_ns
-        kind = OverheadKind.HOST_COPY
-        self._session.overhead(kind, "aten::copy_", reason, start_ns=start_ns, duration_ns=took_ns, size_bytes=size_bytes)
+        """What the engines cannot copy as one block goes through the host, which nobody asked for.
+
+        Tensors of other types than fp16 never leave the host, since no program takes them: between them nothing crosses.
+        """
+        ends = {"d2h": source, "h2d": target}
+        crossings = {way: _size_bytes(tensor) for way, tensor in ends.items() if tensor.dtype is torch.float16}
+        if not (source.is_contiguous() and target.is_contiguous()):
+            self._session.took_detour("copy_d2d_host_bounce", start_ns, size_bytes, crossings=crossings)
+        elif source.dtype == target.dtype:
+            self._session.called("v2v", start_ns)
+        elif "d2h" in crossings:
+            way, rejected = "src_device_only_real_d2h", "dtype_mismatch"
+            self._session.took_detour(way, start_ns, crossings["d2h"], rejected=rejected, crossings=crossings)
+        else:
+            self._session.took_detour("copy_d2d_host_bounce", start_ns, size_bytes, crossings=crossings)
 
 
 class _Convolution:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import torch
 
-from rblnpb.profile import OverheadKind
 from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
 from rblnpb.torch.placing import Placing, is_finite, place
 from rblnpb.torch.session import DeviceSession
@@ -57,15 +56,14 @@ class Operators:
         if placing is Placing.PROGRAM and self._session.is_checking and not is_finite(args):
             placing = Placing.NOT_FINITE
         if placing is Placing.PROGRAM:
-            self._session.compiled(name, tuple((tensor.shape, tensor.dtype) for tensor in loan.inputs))
+            self._session.compiled(op_name or _full_name(op), tuple((tensor.shape, tensor.dtype) for tensor in loan.inputs))
             self._session.launch(name)
         start_ns = time.monotonic_ns()
         result = host_call(*host_args, **host_kwargs)
         if placing not in (Placing.PROGRAM, Placing.NO_PROGRAM):
-            took_ns = time.monotonic_ns() - start_ns
-            self._session.overhead(OverheadKind.CPU_FALLBACK, _full_name(op), placing.value, start_ns=start_ns, duration_ns=took_ns)
+            self._session.fell_back(op_name or _full_name(op), placing.value, start_ns)
         loan.settle()
-        return loan.give_back(result)
+        return self._session.memory.held(loan.give_back(result))
 
     def _results_of(self, op: Any) -> frozenset[str]:
         """Names of the arguments that an operator merely writes to."""

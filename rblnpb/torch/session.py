@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import atexit
+import itertools
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import FrameType, MappingProxyType
 from typing import Final
 
 from rblnpb.profile import HostActivity, OverheadKind
 from rblnpb.sim import Runtime
 from rblnpb.torch.choices import Choices, is_on
+from rblnpb.torch.explain_counts import SLOW_COPIES, Counts, Group, Key
+from rblnpb.torch.explain_memory import DeviceMemory
 
 __all__ = ["DeviceSession"]
 
+_PLACES_TRACED: Final = 2
+_NO_CROSSINGS: Final[Mapping[str, int]] = MappingProxyType({})
 _PROGRAM_OF: Final = {"aten::mm": "mm"}
 """Operators with a program of their own; the others are compiled under their names."""
 
@@ -36,6 +42,8 @@ class DeviceSession:
         self.npu = choices.npu
         self.is_checking = not is_on(choices.environ.get("TORCH_RBLN_DEPLOY"))
         self.is_attributing = choices.is_attributing
+        self.counts = Counts()
+        self.memory = DeviceMemory()
         self._choices = choices
         self._is_profiled = is_on(choices.environ.get("RBLN_PROFILER"))
         self._lock = threading.Lock()
@@ -69,22 +77,54 @@ class DeviceSession:
 
     def compiled(self, op: str, signature: tuple[object, ...]) -> None:
         """Note that an operator runs with these shapes and types; the first time, a program is compiled for them."""
-        if (op, *signature) in self._shapes:
+        with self._lock:
+            is_compiled, is_known = (op, *signature) in self._shapes, op in self._ops
+            self._shapes.add((op, *signature))
+            self._ops.add(op)
+        if is_compiled:
+            self.counts.add(Key(Group.WARM))
             return
-        is_known = op in self._ops
-        self._shapes.add((op, *signature))
-        self._ops.add(op)
-        self.overhead(
-            OverheadKind.RECOMPILATION, op, "new shape or type" if is_known else "first call", start_ns=time.monotonic_ns()
-        )
+        reason = "new shape or type" if is_known else "first call"
+        self.counts.add(Key(Group.RECOMPILATION, op, reason))
+        self._note(OverheadKind.RECOMPILATION, op, reason, start_ns=time.monotonic_ns())
+
+    def fell_back(self, op: str, reason: str, start_ns: int) -> None:
+        """Note that the host computed an operator, from this host monotonic time until now."""
+        took_ns = time.monotonic_ns() - start_ns
+        self.counts.add(Key(Group.FALLBACK, op, reason), duration_ns=took_ns)
+        self._note(OverheadKind.CPU_FALLBACK, op, reason, start_ns=start_ns, duration_ns=took_ns)
 
     def copied(self, activity: HostActivity, start_ns: int, size_bytes: int) -> None:
         """Record a copy that began at this host monotonic time and is done."""
+        self.called("h2v" if activity is HostActivity.COPY_IN else "v2h", start_ns)
         if self.is_recording:
             thread_id = threading.get_native_id()
             self._begun().copied(activity, start_ns, time.monotonic_ns(), thread_id=thread_id, size_bytes=size_bytes)
 
-    def overhead(
+    def called(self, primitive: str, start_ns: int) -> None:
+        """Count a call into the runtime that began at this host monotonic time and is done."""
+        self.counts.add(Key(Group.PRIMITIVE, primitive), duration_ns=time.monotonic_ns() - start_ns)
+
+    def took_detour(
+        self, way: str, start_ns: int, size_bytes: int, *, rejected: str = "", crossings: Mapping[str, int] = _NO_CROSSINGS
+    ) -> None:
+        """Note a copy through the host that nobody asked for; it began at this host monotonic time and is done.
+
+        Args:
+            way: One of `BOUNCES` or `SLOW_COPIES`.
+            start_ns, size_bytes: Of the copy.
+            rejected: Why it was not done on the device, when the runtime was asked to.
+            crossings: Bytes that went from device to host, "d2h", and from host to device, "h2d".
+        """
+        took_ns = time.monotonic_ns() - start_ns
+        group = Group.SLOW_COPY if way in SLOW_COPIES else Group.BOUNCE
+        self.counts.add(Key(group, way, rejected), size_bytes=size_bytes, duration_ns=took_ns)
+        for direction, crossed_bytes in crossings.items():
+            self.counts.add(Key(Group.CROSSING, direction), size_bytes=crossed_bytes)
+        kind = OverheadKind.HOST_COPY
+        self._note(kind, "aten::copy_", way, traced_as=way, start_ns=start_ns, duration_ns=took_ns, size_bytes=size_bytes)
+
+    def _note(
         self,
         kind: OverheadKind,
         op: str,
@@ -93,8 +133,11 @@ class DeviceSession:
         start_ns: int,
         duration_ns: int | None = None,
         size_bytes: int | None = None,
+        traced_as: str = "",
     ) -> None:
         """Record work that the program did not ask for, with the line of the program that led to it."""
+        if self.counts.is_tracing:
+            self.counts.place(traced_as or op, " <- ".join(itertools.islice(_places(), _PLACES_TRACED)))
         if self.is_recording:
             self._begun().overhead(
                 kind,
@@ -102,7 +145,7 @@ class DeviceSession:
                 reason,
                 start_ns=start_ns,
                 thread_id=threading.get_native_id(),
-                place=_place(),
+                place=next(_places(), ""),
                 duration_ns=duration_ns,
                 size_bytes=size_bytes,
             )
@@ -151,14 +194,11 @@ def _boot_id() -> str:
         return ""
 
 
-def _place() -> str:
-    """The innermost line outside of torch and of this package, as `file:line(function)`; "" in a thread of torch's own."""
-    frame = sys._getframe(1)  # noqa: SLF001 -- the stack is not offered otherwise without building all of it
+def _places() -> Iterator[str]:
+    """Lines outside of torch and of this package, as `file:line(function)`, from the innermost; none in a thread of torch's own."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- the stack is not offered otherwise without building all of it
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if not name.startswith(("torch.", "rblnpb.torch.")) and name not in ("torch", "rblnpb.torch"):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}({frame.f_code.co_name})"
-        if frame.f_back is None:
-            break
+            yield f"{frame.f_code.co_filename}:{frame.f_lineno}({frame.f_code.co_name})"
         frame = frame.f_back
-    return ""

@@ -1,0 +1,57 @@
+"""How much memory the tensors of the device hold, now and at most."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import torch
+
+__all__ = ["DeviceMemory"]
+
+
+class DeviceMemory:
+    """Counts the storages of device tensors from when they are made until torch lets go of them.
+
+    The memory is the host's, so what is reserved is what is held: nothing is kept for later use.
+    """
+
+    def __init__(self) -> None:
+        # Storages go away whenever Python frees something, also while this thread is in here.
+        self._lock = threading.RLock()
+        self._held: dict[int, weakref.ref[Any]] = {}
+        self.current_bytes = 0
+        self.peak_bytes = 0
+
+    def held(self, value: Any) -> Any:
+        """The value, after the storages of the device tensors in it were counted; what is counted already is not counted again."""
+        if isinstance(value, (list, tuple)):
+            for part in value:
+                self.held(part)
+        elif isinstance(value, torch.Tensor):
+            self._hold(value)
+        return value
+
+    def _hold(self, tensor: torch.Tensor) -> None:
+        storage = tensor.untyped_storage()
+        size_bytes, address = storage.nbytes(), storage.data_ptr()
+        if not size_bytes:
+            return
+
+        def release(_: object) -> None:
+            with self._lock:
+                self._held.pop(address, None)
+                self.current_bytes -= size_bytes
+
+        with self._lock:
+            if address in self._held:
+                return
+            self._held[address] = weakref.ref(storage, release)
+            self.current_bytes += size_bytes
+            self.peak_bytes = max(self.peak_bytes, self.current_bytes)
+
+    def reset_peak(self) -> None:
+        """Take what is held now as the most."""
+        with self._lock:
+            self.peak_bytes = self.current_bytes
