@@ -15,6 +15,7 @@ from torch.library import Library, fallthrough_kernel
 
 from rblnpb.profile import HostActivity
 from rblnpb.torch.aliases import DEVICE_TYPE, to_device, to_host
+from rblnpb.torch.attention import attention_kernels, fused_kernels
 from rblnpb.torch.explain_memory import DeviceMemory
 from rblnpb.torch.operators import Operators
 from rblnpb.torch.recurrent import recurrent_kernels
@@ -26,6 +27,12 @@ _KEY: Final = "PrivateUse1"
 _CPU_KEYS: Final = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)  # noqa: SLF001
 _VIEWS: Final = ("as_strided", "view", "_reshape_alias", "unfold", "set_.source_Storage_storage_offset")
 _FACTORIES: Final = ("empty.memory_format", "empty_strided")
+_LIKE_CPU: Final = (
+    *("native_layer_norm", "native_group_norm", "addr", "all.dims", "any.dims", "linalg__powsum", "_stack"),
+    *("mish_backward", "silu_backward", "native_channel_shuffle"),
+)
+"""The CPU has kernels of its own for these, and other devices get them in single steps, with other last bits."""
+
 _PRODUCTS: Final = ("mm", "bmm", "addmm", "baddbmm")
 
 
@@ -43,6 +50,7 @@ def register_kernels(session: DeviceSession) -> tuple[Library, ...]:
     kernels: dict[str, Callable[..., Any]] = {
         **{name: _view(_op(name)) for name in _VIEWS},
         **{name: _factory(_op(name), session.memory) for name in _FACTORIES},
+        **{name: _bound(operators.run, _op(name)) for name in _LIKE_CPU},
         **{name: _bound(operators.matrix_product, _op(name)) for name in _PRODUCTS},
         "_copy_from": memory.copy_from,
         "resize_": _resize,
@@ -50,12 +58,16 @@ def register_kernels(session: DeviceSession) -> tuple[Library, ...]:
         # Values instead of lazy flags, which a relabelled tensor would lose.
         "_conj": torch.ops.aten.conj_physical.default,
         "_neg_view": torch.ops.aten.neg.default,
+        **attention_kernels(operators),
+        **fused_kernels(operators),
         **recurrent_kernels(operators),
         "convolution_overrideable": _Convolution(operators).forward,
         "convolution_backward_overrideable": _Convolution(operators).backward,
     }
     for name, kernel in kernels.items():
         aten.impl(name, kernel, _KEY)
+    for name, kernel in attention_kernels(operators).items():
+        aten.impl(name, kernel, f"Autograd{_KEY}")
     return everything, aten
 
 
@@ -65,7 +77,7 @@ def _op(name: str) -> Any:
 
 
 def _bound(kernel: Callable[..., Any], op: Any) -> Callable[..., Any]:
-    return lambda *args: kernel(op, *args)
+    return lambda *args, **kwargs: kernel(op, *args, **kwargs)
 
 
 def _view(op: Any) -> Callable[..., Any]:

@@ -65,6 +65,11 @@ class Operators:
         loan.settle()
         return self._session.memory.held(loan.give_back(result))
 
+    def untold(self, host_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Ask the CPU something about device tensors; the device has no part in it."""
+        loan = _Loan(host_call)
+        return host_call(*loan.lend(args), **{name: loan.lend(value) for name, value in kwargs.items()})
+
     def _results_of(self, op: Any) -> frozenset[str]:
         """Names of the arguments that an operator merely writes to."""
         known = self._results.get(op)
@@ -73,9 +78,9 @@ class Operators:
             known = self._results[op] = frozenset(given.name for given in written if given.alias_info.is_write)
         return known
 
-    def matrix_product(self, op: Any, *args: Any) -> Any:
+    def matrix_product(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """`mm` and its like: halves are multiplied in float32, since the CPU takes a hundred times longer in halves."""
-        return self.compute(op, lambda *host_args, **rest: _in_float32(op, host_args, rest), args, {})
+        return self.compute(op, lambda *host_args, **rest: _in_float32(op, host_args, rest), args, kwargs)
 
 
 def _in_float32(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

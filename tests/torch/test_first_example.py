@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,10 @@ def test_host_rows_are_counted_as_on_the_page(attributed: tuple[Path, str]) -> N
 
 def test_the_gap_from_submission_to_device_is_that_of_the_profile(attributed: tuple[Path, str]) -> None:
     folder = attributed[0]
-    events: list[dict[str, Any]] = json.loads((folder / "trace.json").read_bytes())["traceEvents"]
+    events: list[dict[str, Any]] = json.loads((folder / "trace.json").read_bytes(), parse_float=Decimal)["traceEvents"]
     markers = {event["args"]["launch_id"]: event for event in events if event["name"] == "rbln_run"}
     first = {event["args"]["launch_id"]: event for event in reversed(events) if event.get("cat") == "gpu_memcpy"}
-    gaps_ns = [round(1_000 * (first[launch]["ts"] - markers[launch]["ts"])) for launch in sorted(markers)]
+    gaps_ns = [int(1_000 * (first[launch]["ts"] - markers[launch]["ts"])) for launch in sorted(markers)]
     timeline = converters.merge(the_profile(folder))
     start_ns = [int(timeline.slices.start_ns[timeline.slices.launch == row].min()) for row in range(len(timeline.launches))]
 
