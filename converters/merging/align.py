@@ -42,7 +42,7 @@ def require_unix_time(host: HostTrace) -> None:
     if not host.has_base_time and window is not None and window[1] < _UNIX_NS:
         raise ClockError(
             f"cannot join {host.document.name} with a profile: its times are no Unix times, and it does not say when its zero was "
-            "(baseTimeNanoseconds); export the trace with torch 2.2 or later, or look at each file alone"
+            "(baseTimeNanoseconds); export the trace with a newer torch, or look at each file alone"
         )
 
 

@@ -251,6 +251,23 @@ def test_simulate_to_stdout_keeps_the_report_out_of_it(monkeypatch: pytest.Monke
     assert found.err.startswith(b"RBLN Profiler Generation Status Report\n")
 
 
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("seconds", "is_drawn"), [(0.1, False), (2.0, True)])
+def test_long_work_shows_a_bar_on_a_terminal(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch, seconds: float, is_drawn: bool) -> None:
+    terminal, times = Terminal(), iter(at * seconds for at in range(1000))
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr("rblnpb.converters.cli._options.time", SimpleNamespace(monotonic=lambda: next(times)))
+    ran = rblnpb_("status", "t.json")
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "Profile status: OK")
+    assert ("reading" in terminal.getvalue()) is is_drawn
+
+
 # --- refusals ----------------------------------------------------------------------------------------------------------
 
 BAD: dict[str, tuple[bytes, str]] = {
