@@ -37,8 +37,9 @@ for _ in range(10):
 before = held()
 for _ in range(100):
     window()
+after = held()
 with open("held.json", "w") as file:
-    json.dump([before, held()], file)
+    json.dump([before, after], file)
 """
 
 
