@@ -27,6 +27,7 @@ _INTERRUPTED = 130
 
 _COMMANDS = {
     "simulate": "write the device profile of a simulated NPU",
+    "run": 'run a PyTorch script, unmodified, with a simulated device="rbln" (needs rblnpb[torch])',
     "convert": "join device profile and host trace, and write a Chrome trace for Perfetto or chrome://tracing",
     "summary": "print torch's key_averages table, with device time on the op that launched it",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
@@ -43,6 +44,7 @@ question                                              command
   is this file whole?                                   rblnpb check device.pb
   what is in this file?                                 rblnpb show FILE
   how do I try all this without an NPU?                 rblnpb simulate --program mm -o device.pb
+  what does my PyTorch script do on such a device?      RBLN_PROFILER=1 rblnpb run script.py
 
 exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input unreadable, 4 output not writable
 """

@@ -12,8 +12,6 @@ from typing import Final
 
 from rblnpb.errors import UsageError
 
-NAME: Final = "run"
-HELP: Final = 'run a PyTorch script with a simulated device="rbln"'
 EXAMPLES: Final = """\
 examples:
   RBLN_PROFILER=1 rblnpb run profile_matmul.py
