@@ -4,15 +4,18 @@
     python3 scripts/test.py --quick         # formatting, lint and the tests, without coverage
     python3 scripts/test.py --quick -k clock
     python3 scripts/test.py --python 3.12   # with another Python of this machine
+    python3 scripts/test.py --torch         # all of it, and the simulated device of PyTorch (installs torch: large)
 
 Steps run in the order of their cost, and the first that fails ends the run with exit code 1 (--keep-going: at the end). Where
-the machine has other supported Pythons, the tests of the product run on the lowest and the highest of them too. Needs git,
-a supported Python and a way to PyPI; nothing else need be installed.
+the machine has other supported Pythons, the tests of the product run on the lowest and the highest of them too. In CI (the
+variable CI is set) the tests with torch always run. Needs git, a supported Python and a way to PyPI; nothing else need be
+installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -25,7 +28,7 @@ import _venv
 
 PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
 # What is checked once: the house itself, the outputs in viewers, and speed.
-ONCE = ["--ignore=tests/arch", "--ignore=tests/browser", "--ignore=tests/bench", "--ignore=tests/cli/test_scripts.py"]
+ONCE = ["--ignore=tests/arch", "--ignore=tests/browser", "--ignore=tests/bench", "--ignore=tests/torch", "--ignore=tests/cli/test_scripts.py"]
 
 
 class Step(NamedTuple):
@@ -73,6 +76,12 @@ def other_steps(main: _venv.Interpreter, found: dict[str, _venv.Interpreter]) ->
     return steps
 
 
+def torch_steps(main: _venv.Interpreter) -> list[Step]:
+    """The tests on the simulated device of PyTorch, in an environment of their own: torch is larger than all else together."""
+    environment = partial(_venv.prepare, main, _venv.ROOT / ".venv-torch", ["test", "torch"])
+    return [Step("pytest with torch", environment, [[*PYTEST, "tests/torch"]])]
+
+
 def run(steps: list[Step], *, keep_going: bool) -> bool:
     """Run the steps, say of each how it ended and how long it took; True when all were fine."""
     results = []
@@ -98,6 +107,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="only formatting, lint and the tests on one Python")
     parser.add_argument("--python", metavar="X.Y", default="", help="the Python to use; default: the one that runs this")
     parser.add_argument("-k", dest="expression", default="", help="only the tests that match, as pytest's -k; means --quick")
+    parser.add_argument("--torch", action="store_true", help="also the tests with torch, which is installed for them")
     parser.add_argument("--keep-going", action="store_true", help="run the later steps too when one fails")
     options = parser.parse_args()
     found = _venv.interpreters()
@@ -112,6 +122,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         steps = all_steps(environment, Path(scratch))
         others = [] if options.python else other_steps(python, found)
+        if options.torch or os.environ.get("CI"):
+            others = [*torch_steps(python), *others]
         return 0 if run([*steps, *others], keep_going=options.keep_going) else 1
 
 
