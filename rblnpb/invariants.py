@@ -190,7 +190,7 @@ def _launches(profile: Profile) -> Iterable[Finding]:
     known = np.unique(ids)
     doubled = len(ids) - len(known)
     if doubled:
-        message = f"{doubled:,} launches repeat a launch id: only the first of each id is joined"
+        message = f"{doubled:,} launches repeat a launch id: a record is joined with the last one before it"
         yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
     for table in (profile.device_slices, profile.workload_slices):
         if not len(table):
@@ -243,7 +243,9 @@ def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
     if clock_map.step_count:
         message = f"clock {name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
         yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
-    if abs(clock_map.drift_ppm) > 100:
+    span_ns = int(clock_map.anchor_ns[-1] - clock_map.anchor_ns[0])
+    # Over a short recording the readings themselves are too coarse to tell a rate.
+    if span_ns and abs(clock_map.drift_ppm) > 100 + 2e6 * clock_map.uncertainty_ns / span_ns:
         message = f"clock {name} runs {clock_map.drift_ppm:+.1f} ppm off its nominal rate; times are corrected for it"
         yield Finding(Severity.INFO, "clock-drift", message)
     first, last = int(clock_map.anchor_ticks[0]), int(clock_map.anchor_ticks[-1])
