@@ -11,7 +11,7 @@ from rblnpb.errors import Finding
 
 from .timeline import Bool, ClockQuality, Int64, RecordCount
 
-__all__ = ["EngineActivity", "KeyAverages", "ProfileStatus"]
+__all__ = ["EngineActivity", "KeyAverages", "OverheadPart", "OverheadTotal", "ProfileStatus"]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -43,6 +43,43 @@ class EngineActivity:
 
 
 @dataclass(frozen=True)
+class OverheadPart:
+    """A share of the hidden work of one kind.
+
+    Attributes:
+        name: The operator, or the reason; "unknown" where nothing says.
+        count: How often.
+        size_bytes, duration_ns: Sums; None = not known.
+        place: Where in the program, the first time: `file:line(function)`; empty = not known.
+    """
+
+    name: str
+    count: int
+    size_bytes: int | None = None
+    duration_ns: int | None = None
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class OverheadTotal:
+    """Hidden work of one kind: what the program did not ask for.
+
+    Attributes:
+        kind: "cpu_fallback", "recompilation", "host_copy"; of a runtime's own counts also "batch_split".
+        count: How often.
+        size_bytes, duration_ns: Sums; None = not known.
+        ops, reasons: The same by operator and by reason, the most frequent first; empty where that is not known.
+    """
+
+    kind: str
+    count: int
+    size_bytes: int | None
+    duration_ns: int | None
+    ops: tuple[OverheadPart, ...]
+    reasons: tuple[OverheadPart, ...]
+
+
+@dataclass(frozen=True)
 class ProfileStatus:
     """The profile status. Times are int64 ns of the trace clock.
 
@@ -59,6 +96,8 @@ class ProfileStatus:
         out_of_window: Device slices that start outside the time that the host trace covers.
         is_serialised: Whether recording waited for the device after each run; None = not known.
         findings: The worst first, else in the order found.
+        overheads: Hidden work by kind.
+        explained: The same as the runtime itself counted it, where its dump was given beside a profile.
     """
 
     verdict: str
@@ -77,6 +116,8 @@ class ProfileStatus:
     out_of_window: int
     is_serialised: bool | None
     findings: tuple[Finding, ...]
+    overheads: tuple[OverheadTotal, ...] = ()
+    explained: tuple[OverheadTotal, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

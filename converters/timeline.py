@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.columns import Overheads
 from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle, render
 
@@ -325,6 +326,14 @@ class RuntimeSlices:
 
 
 @dataclass(frozen=True, eq=False)
+class HiddenWork:
+    """Work that the program did not ask for: a profile's records with `start_ns` in the trace clock, and their texts."""
+
+    records: Overheads = field(default_factory=Overheads.empty)
+    strings: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, eq=False)
 class AlignedCounters:
     """Sampled values in the trace clock; length n.
 
@@ -405,7 +414,7 @@ class Timeline:
         counters: Samples.
         dependencies: Arrows between rows of `slices`.
         tracks: Rows of the device side; `slices.track` and `frames.track` refer to them.
-        strings: Texts of launches, runtime slices and counters; row 0 is "". (Slice names carry their own.)
+        strings: Texts of launches, runtime slices and counters; row 0 is "". (Slice names and hidden work carry their own.)
         argument_names: Names of the columns of `slices.arguments` and `frames.arguments`.
         counts: Records by kind, as the profile has them.
         clocks: Quality of every clock that was placed.
@@ -414,6 +423,7 @@ class Timeline:
         device_name: What the framework calls the device, such as "rbln".
         sources: Names of the inputs.
         findings: Everything that reading and merging found odd.
+        hidden_work: Work that the program did not ask for.
     """
 
     host: HostTrace | None
@@ -433,6 +443,7 @@ class Timeline:
     device_name: str
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
+    hidden_work: HiddenWork = field(default_factory=HiddenWork)
 
     def is_work(self) -> Bool:
         """bool[n]; which of `slices` are busy time: those of tracks that do work."""

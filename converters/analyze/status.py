@@ -9,6 +9,7 @@ from rblnpb.errors import Finding, Severity, verdict
 from ..results import EngineActivity, ProfileStatus
 from ..timeline import MATCH_RULES, MATCHED_RULES, AlignedSlices, Timeline
 from .intervals import overlap_count, union_ns
+from .overheads import overhead_totals
 
 __all__ = ["profile_status"]
 
@@ -40,6 +41,7 @@ def profile_status(timeline: Timeline) -> ProfileStatus:
         out_of_window=sum(finding.count for finding in findings if finding.code in ("out-of-window", "disjoint-spans")),
         is_serialised=timeline.is_serialised,
         findings=tuple(sorted(findings, key=lambda finding: -finding.severity)),
+        overheads=overhead_totals(timeline),
     )
 
 

@@ -42,11 +42,11 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 _SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """INPUT… and --host."""
+def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
+    """INPUT… and --host; at least so many inputs (0 or 1)."""
     parser.add_argument(
         "inputs",
-        nargs="+",
+        nargs="+" if least else "*",
         metavar="INPUT",
         help="device profile (.pb), host trace (.json, .json.gz) or a folder with both; told apart by content; - = stdin",
     )

@@ -11,12 +11,15 @@ examples:
   rblnpb status device.pb
   rblnpb status device.pb --host trace.json.gz
   rblnpb status device.pb --host trace.json --format json --fail-on warning
+  rblnpb status --explain dump.json                              # json.dump(p.dump(), file) of torch.rbln.explain()
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
-    add_inputs(parser)
+    add_inputs(parser, least=0)
+    help_text = "dump of torch.rbln.explain(), saved as JSON: what the runtime itself counted; with or without a profile"
+    parser.add_argument("--explain", metavar="FILE", help=help_text)
     add_format(parser, "text", "json")
     add_fail_on(parser)
 
@@ -25,11 +28,20 @@ def run(options: argparse.Namespace) -> int:
     """Judge and print."""
     import shutil
 
+    from rblnpb.errors import UsageError
+
     from .. import pipeline
 
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    status = pipeline.status(inputs.merge())
+    if not options.inputs and options.explain is None:
+        raise UsageError("the following arguments are required: INPUT or --explain")
+    if not options.inputs and options.host is None:
+        status = pipeline.explained_status(options.explain)
+    else:
+        with ProgressBar("reading") as progress:
+            inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
+        status = pipeline.status(inputs.merge())
+        if options.explain is not None:
+            status = pipeline.explained_status(options.explain, status)
     width = max(shutil.get_terminal_size((120, 24)).columns, 80)
     print_data(status.to_json() if options.format == "json" else status.text(width))
     return exit_code(status.values.findings, options.fail_on)

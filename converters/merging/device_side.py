@@ -21,6 +21,7 @@ from ..timeline import (
     AlignedLaunches,
     AlignedSlices,
     Dependencies,
+    HiddenWork,
     HostTrace,
     RecordCount,
     RuntimeSlices,
@@ -71,6 +72,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         device_name=_device_name(profile),
         sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
         findings=(),
+        hidden_work=_hidden_work(profile, alignment),
     )
     findings = [*profile.findings, *alignment.findings, *_unplaced((placed, placed_frames, placed_samples))]
     if host is not None:
@@ -248,6 +250,11 @@ def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, 
         launch=launch_by_id(launches.launch_id, launches.start_ns, table.launch_id.view(np.int64), start_ns),
         size_bytes=table.size_bytes,
     )
+
+
+def _hidden_work(profile: Profile, alignment: Alignment) -> HiddenWork:
+    table = profile.overheads
+    return HiddenWork(table.replace(start_ns=alignment.monotonic_to_trace(table.start_ns)), profile.strings)
 
 
 def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> tuple[AlignedCounters, npt.NDArray[np.bool_]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rblnpb.errors import Finding, verdict
 
@@ -13,10 +13,11 @@ from ..results import ProfileStatus
 from ..sinks.contents import render_contents_json, render_contents_text
 from ..sinks.findings import render_findings_json, render_findings_text
 from ..sinks.status import render_status_json, render_status_text
+from ..sources.explain_dump import read_explain_dump
 from ..timeline import Timeline
 from .inputs import display_name, read_file
 
-__all__ = ["Contents", "FileFindings", "Status", "check_file", "show_file", "status"]
+__all__ = ["Contents", "FileFindings", "Status", "check_file", "explained_status", "show_file", "status"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,23 @@ class Status:
 def status(timeline: Timeline) -> Status:
     """Whether the timeline can be trusted: records kept and lost, clocks, what was joined and why the rest was not."""
     return Status(profile_status(timeline))
+
+
+def explained_status(path: str | os.PathLike[str], beside: Status | None = None) -> Status:
+    """What the runtime itself counted, from a dump of `torch.rbln.explain()` that was saved as JSON.
+
+    Args:
+        path: Name of the file.
+        beside: Status of a profile, which is given back with these counts beside its own.
+
+    Raises:
+        FormatError: It cannot be read, or is no such dump.
+    """
+    explained = read_explain_dump(path)
+    if beside is not None:
+        return Status(replace(beside.values, explained=explained))
+    name = display_name(path)
+    return Status(ProfileStatus("ok", (name,), (), (), 0, 0, (), {}, {}, 0, 0, 0, 0, 0, None, (), overheads=explained))
 
 
 @dataclass(frozen=True)

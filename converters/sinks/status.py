@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import asdict
+from typing import Final
 
 import orjson
 
-from ..results import ProfileStatus
-from ._units import format_count, format_ns
+from ..results import OverheadPart, OverheadTotal, ProfileStatus
+from ._units import format_bytes, format_count, format_ns
 from .findings import finding_values
 
 __all__ = ["render_status_json", "render_status_text"]
@@ -31,6 +32,8 @@ def render_status_text(status: ProfileStatus, *, width: int = 120) -> str:
     _print_engines(console, status)
     _print_clocks(console, status)
     _print_join(console, status)
+    _print_overheads(console, "Hidden work", status.overheads)
+    _print_overheads(console, "Hidden work, as the runtime counted it", status.explained)
     console.print(f"\nFindings: {len(status.findings) or 'none'}")
     for finding in status.findings:
         console.print(f"  {str(finding.severity).upper():<8}{finding.message} [{finding.code}]", soft_wrap=True)
@@ -120,6 +123,31 @@ def _print_join(console: object, status: ProfileStatus) -> None:
     _print(console, "\n" + "\n".join(lines))
 
 
+_PARTS_SHOWN: Final = 10
+
+
+def _print_overheads(console: object, title: str, totals: tuple[OverheadTotal, ...]) -> None:
+    """A row a kind, below it what it is made of."""
+    if not totals:
+        return
+    _print(console, "")
+    table = _table(title, "count", "bytes", "time", "first at", numbers=4)
+    table.columns[-1].justify = "left"  # type: ignore[attr-defined]  # as _row
+    for total in totals:
+        _row(table, total.kind, *_sums(total), "")
+        for mark, parts in (("", total.ops), ("why: ", total.reasons)):
+            for part in parts[:_PARTS_SHOWN]:
+                _row(table, f"  {mark}{part.name}", *_sums(part), part.place)
+            if len(parts) > _PARTS_SHOWN:
+                _row(table, f"  {mark}{len(parts) - _PARTS_SHOWN:,} more", *[""] * 4)
+    _print(console, table)
+
+
+def _sums(of: OverheadTotal | OverheadPart) -> tuple[str, str, str]:
+    size = "" if of.size_bytes is None else format_bytes(of.size_bytes)
+    return format_count(of.count), size, "" if of.duration_ns is None else format_ns(of.duration_ns)
+
+
 def _row(table: object, *cells: str) -> None:
     table.add_row(*cells)  # type: ignore[attr-defined]  # rich is imported where it is used, not for its types
 
@@ -155,6 +183,8 @@ def render_status_json(status: ProfileStatus) -> bytes:
         "engines": [asdict(engine) for engine in status.engines],
         "clocks": [{**asdict(clock), "drift_ppm": round(clock.drift_ppm, 6)} for clock in status.clocks],
         "is_serialised": status.is_serialised,
+        "overheads": [asdict(total) for total in status.overheads],
+        "explained": [asdict(total) for total in status.explained],
         "findings": finding_values(status.findings),
     }
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

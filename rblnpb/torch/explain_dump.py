@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 from typing import Any, Final
 
-import torch
-
 from rblnpb.torch.explain_counts import BOUNCES, SLOW_COPIES, Group, Sum, Tally
 from rblnpb.torch.explain_memory import DeviceMemory
 
@@ -117,6 +115,9 @@ def _runtime_time(tally: Tally, wall_ns: int) -> Dump:
 
 
 def _host_threads() -> Dump:
+    # Late, so that dumps can be shown where there is no torch.
+    import torch
+
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
     threads = torch.get_num_threads()
     return {"cores": cores, "torch_threads": threads, "intended_threads": threads, "oversubscribed": 0 < cores < threads}

@@ -6,8 +6,6 @@ import threading
 import weakref
 from typing import Any
 
-import torch
-
 __all__ = ["DeviceMemory"]
 
 
@@ -29,11 +27,11 @@ class DeviceMemory:
         if isinstance(value, (list, tuple)):
             for part in value:
                 self.held(part)
-        elif isinstance(value, torch.Tensor):
+        elif hasattr(value, "untyped_storage"):
             self._hold(value)
         return value
 
-    def _hold(self, tensor: torch.Tensor) -> None:
+    def _hold(self, tensor: Any) -> None:
         storage = tensor.untyped_storage()
         size_bytes, address = storage.nbytes(), storage.data_ptr()
         if not size_bytes:

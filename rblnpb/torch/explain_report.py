@@ -51,7 +51,7 @@ def format_time(time_ns: int, decimals: int = 3) -> str:
 def short_place(place: str) -> str:
     """Places with their last folder alone; "/.../" stands for what an absolute path has before it.
 
-    >>> short_place("/home/me/model/attention.py:12(build) <- train.py:3(main)")
+    >>> short_place("/srv/code/model/attention.py:12(build) <- train.py:3(main)")
     '/.../model/attention.py:12(build) <- train.py:3(main)'
     """
     return " <- ".join(map(_short_path, place.split(" <- ")))

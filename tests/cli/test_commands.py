@@ -168,9 +168,21 @@ def test_status_is_text_or_json(rblnpb_: Run) -> None:
     found = json.loads(value.out)
     assert list(found) == [
         *("schema", "verdict", "sources", "counts", "attributed_ns", "unattributed_ns", "busy_ns", "span_ns"),
-        *("engines", "clocks", "is_serialised", "findings"),
+        *("engines", "clocks", "is_serialised", "overheads", "explained", "findings"),
     ]
     assert (found["schema"], found["verdict"], found["sources"]) == ("rblnpb.status/1", "ok", ["a.pb", "t.json"])
+
+
+def test_a_dump_of_the_runtime_is_shown_alone_or_beside_a_profile(rblnpb_: Run) -> None:
+    dispatch = {"cpu_fallback": 2, "recompile_miss": 0, "cpu_fallback_ns": 1500}
+    Path("dump.json").write_text(json.dumps({"hidden_host_bounce": {"by_site": {}}, "dispatch": dispatch}), encoding="utf-8")
+    alone, beside = rblnpb_("status", "--explain", "dump.json"), rblnpb_("status", "a.pb", "--explain", "dump.json")
+    assert (alone.code, alone.err, beside.code, beside.err) == (0, "", 0, "")
+    assert alone.out.startswith("Profile status: OK\n  dump.json\n")
+    assert "\nHidden work    count   bytes       time   first at\n" in alone.out
+    assert "\ncpu_fallback       2           1.500 µs\n" in alone.out
+    assert beside.out.startswith("Profile status: OK\n  a.pb\n")
+    assert "\nHidden work, as the runtime counted it   count " in beside.out
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [((), 0), (("--fail-on", "warning"), 1), (("--fail-on", "error"), 0)])
@@ -342,6 +354,7 @@ def test_a_bad_input_is_one_line_that_says_what_it_is(rblnpb_: Run, command: str
         ("", 2, "the following arguments are required: COMMAND"),
         ("merge a.pb", 2, "invalid choice: 'merge'"),
         ("status", 2, "the following arguments are required: INPUT"),
+        ("status --host t.json --explain none.json", 3, "cannot read none.json: no such file or directory"),
         ("status a.pb --form json", 2, "unrecognized arguments: --form"),
         ("show a.pb b.pb", 2, "unrecognized arguments: b.pb"),
     ],

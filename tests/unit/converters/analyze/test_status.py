@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from rblnpb.columns import WorkloadSlices
+from rblnpb.columns import ABSENT, Overheads, WorkloadSlices
 from rblnpb.converters.analyze.status import profile_status
 from rblnpb.converters.merging import merge
-from rblnpb.converters.results import EngineActivity, ProfileStatus
+from rblnpb.converters.results import EngineActivity, OverheadPart, OverheadTotal, ProfileStatus
 from rblnpb.converters.timeline import RecordCount
 from rblnpb.errors import Finding, Severity
 from rblnpb.profile import Session
@@ -87,6 +88,34 @@ def test_every_engine_that_did_something_is_there_frames_last() -> None:
             overlap_count=0,
         ),
     )
+
+
+def test_hidden_work_is_summed_by_kind_operator_and_reason() -> None:
+    rows = Overheads.of(
+        overhead=np.array([3, 1, 1, 1, 9]),
+        op_strindex=np.array([0, 3, 3, 4, 0]),
+        reason_strindex=np.array([5, 6, 6, 7, 0]),
+        place_strindex=np.array([0, 8, 9, 0, 0]),
+        duration_ns=np.array([ABSENT, 5, 7, ABSENT, ABSENT]),
+        size_bytes=np.array([64, ABSENT, ABSENT, ABSENT, ABSENT]),
+    )
+    strings = ("", "mm", "bytes", "aten::sub.out", "aten::add", "bounce", "dtype", "scalar", "a.py:1(f)", "b.py:2(g)")
+    assert joined(overheads=rows, strings=strings).overheads == (
+        OverheadTotal(
+            "cpu_fallback",
+            3,
+            None,
+            12,
+            (OverheadPart("aten::sub.out", 2, None, 12, "a.py:1(f)"), OverheadPart("aten::add", 1)),
+            (OverheadPart("dtype", 2, None, 12, "a.py:1(f)"), OverheadPart("scalar", 1)),
+        ),
+        OverheadTotal("host_copy", 1, 64, None, (OverheadPart("unknown", 1, 64),), (OverheadPart("bounce", 1, 64),)),
+        OverheadTotal("unknown", 1, None, None, (OverheadPart("unknown", 1),), (OverheadPart("unknown", 1),)),
+    )
+
+
+def test_without_hidden_work_there_is_no_row() -> None:
+    assert joined().overheads == ()
 
 
 def test_overlaps_on_one_engine_are_told() -> None:

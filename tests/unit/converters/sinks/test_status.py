@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rblnpb.converters.results import EngineActivity, ProfileStatus
+from rblnpb.converters.results import EngineActivity, OverheadPart, OverheadTotal, ProfileStatus
 from rblnpb.converters.sinks.status import render_status_json, render_status_text
 from rblnpb.converters.timeline import ClockQuality, RecordCount
 from rblnpb.errors import Finding, Severity
@@ -74,6 +74,49 @@ def test_the_whole_as_text() -> None:
         "Findings: 1\n"
         "  WARNING 5 device_slices were dropped [dropped-records]\n"
     )
+
+
+OVERHEADS = (
+    OverheadTotal(
+        "cpu_fallback",
+        1200,
+        None,
+        2_100,
+        (OverheadPart("aten::sub.out", 1200, None, 2_100, "a.py:1(f)"),),
+        tuple(OverheadPart(f"r{place}", 100) for place in range(12)),
+    ),
+    OverheadTotal("host_copy", 1, 1536, None, (), ()),
+)
+
+
+def test_hidden_work_is_a_row_a_kind_and_what_it_is_made_of() -> None:
+    assert render_status_text(replace(NOTHING, overheads=OVERHEADS)) == (
+        "Profile status: OK\n"
+        "  a.json\n"
+        "\n"
+        "  Recording serialised the runs: not known\n"
+        "\n"
+        "Hidden work       count      bytes       time   first at\n"
+        "─────────────────────────────────────────────────────────\n"
+        "cpu_fallback      1,200              2.100 µs\n"
+        "  aten::sub.out   1,200              2.100 µs   a.py:1(f)\n"
+        + "".join(f"  why: r{place}           100\n" for place in range(10))
+        + "  why: 2 more\n"
+        "host_copy             1   1.50 KiB\n"
+        "\n"
+        "Findings: none\n"
+    )
+
+
+def test_what_the_runtime_counted_stands_beside_it() -> None:
+    text = render_status_text(replace(NOTHING, explained=OVERHEADS[1:]))
+    assert "\nHidden work, as the runtime counted it   count      bytes   time   first at\n" in text
+
+
+def test_hidden_work_as_json() -> None:
+    assert json.loads(render_status_json(replace(NOTHING, overheads=OVERHEADS[1:])))["overheads"] == [
+        {"kind": "host_copy", "count": 1, "size_bytes": 1536, "duration_ns": None, "ops": [], "reasons": []}
+    ]
 
 
 def test_of_nothing_little_is_said() -> None:
@@ -159,6 +202,8 @@ def test_the_whole_as_json() -> None:
             }
         ],
         "is_serialised": None,
+        "overheads": [],
+        "explained": [],
         "findings": [
             {
                 "severity": "warning",
