@@ -19,6 +19,7 @@ SCRIPTS = (
     "scheduled.py",
     "exception.py",
     "dataloader_fork.py",
+    "every_option.py",
 )
 
 

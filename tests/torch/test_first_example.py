@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from rblnpb import converters
-from tests.torch.runs import NEEDS_TORCH, SCRIPTS, Run, rblnpb_run, the_profile
+from tests.torch.runs import NEEDS_TORCH, ROOT, SCRIPTS, Run, python, rblnpb_run, the_profile
 
 pytestmark = [pytest.mark.torch, NEEDS_TORCH]
 
@@ -139,14 +140,32 @@ def test_atom_has_no_bridge_and_the_two_files_give_the_full_picture(tmp_path: Pa
     assert [finding.code for finding in timeline.findings] == ["unmatched-outside-window", "out-of-window"]
 
 
-def test_a_plain_python_brings_the_device_up_through_the_entry_point(tmp_path: Path) -> None:
-    from tests.torch.runs import python
-
-    metadata = tmp_path / "rblnpb-0.dist-info"
-    metadata.mkdir()
+@pytest.fixture
+def installed(tmp_path: Path) -> str:
+    """A folder that makes the package an installed one, with its entry points."""
+    metadata = tmp_path / "site" / "rblnpb-0.dist-info"
+    metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: rblnpb\nVersion: 0\n", encoding="utf-8")
     (metadata / "entry_points.txt").write_text("[torch.backends]\nrblnpb = rblnpb.torch.autoload:autoload\n", encoding="utf-8")
-    for settings in ({"RBLNPB_SIM": "1"}, {}):
-        program = f"import sys; sys.path.append({str(tmp_path)!r}); import torch; print(torch._C._get_privateuse1_backend_name())"
-        done = python("-c", program, cwd=tmp_path, **settings)
-        assert done.stdout == ("rbln\n" if settings else "privateuseone\n"), done.stderr
+    return os.pathsep.join([str(tmp_path / "site"), str(ROOT)])
+
+
+def test_a_plain_python_brings_the_device_up_through_the_entry_point(tmp_path: Path, installed: str) -> None:
+    done = python(EXAMPLE, cwd=tmp_path, PYTHONPATH=installed, RBLNPB_SIM="1", RBLN_PROFILER="1")
+
+    assert done.stdout.splitlines()[0] == "RBLN Profiler Generation Status Report"
+    assert done.stdout.splitlines()[-1] == FIRST
+
+
+def test_a_setting_ahead_of_the_import_is_too_late_as_well(tmp_path: Path, installed: str) -> None:
+    program = f"import os, runpy\nos.environ['RBLN_PROFILER'] = '1'\nrunpy.run_path({EXAMPLE!r})"
+    done = python("-c", program, cwd=tmp_path, PYTHONPATH=installed, RBLNPB_SIM="1")
+
+    assert done.stdout.splitlines()[-1] == "0 device events, for example: []"
+
+
+def test_importing_torch_is_not_touched_unless_it_is_asked_for(tmp_path: Path, installed: str) -> None:
+    program = "import torch, sys; print(torch._C._get_privateuse1_backend_name(), 'rblnpb.torch.activation' in sys.modules)"
+    done = python("-c", program, cwd=tmp_path, PYTHONPATH=installed)
+
+    assert (done.stdout, done.stderr) == ("privateuseone False\n", "")
