@@ -38,7 +38,7 @@ def test_a_good_profile_has_no_finding() -> None:
 
 def test_a_rate_that_the_readings_cannot_tell_is_no_drift() -> None:
     # 0.1 % over 10 µs is less than readings 20 ns wide leave open.
-    assert check(tiny(clocks=(Clock(16, "", 10**9 + 10**6, 48, 1),))) == ()
+    assert rblnpb.check(tiny(clocks=(Clock(16, "", 10**9 + 10**6, 48, 1),))) == ()
 
 
 @pytest.mark.parametrize(
