@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import sys
-import traceback
 from pathlib import Path
 from typing import Final
 
@@ -61,6 +59,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_as_main(script: str, arguments: list[str]) -> int:
     """Run a file as `python3 script` does; what ends it early is passed on as Python does it."""
+    import runpy
+    import traceback
+
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
     try:

@@ -20,8 +20,9 @@ __all__ = ["add_device_rows"]
 _BASE: Final = re.compile(rb'"baseTimeNanoseconds"\s*:\s*(\d+)')
 _END: Final = re.compile(rb'\]\s*,\s*"traceName"')
 _TAIL_BYTES: Final = 1 << 16
-_SORT_INDEX: Final = 5_000_000
-"""Kineto sorts devices from here on, after every process of the host."""
+_DEVICE: Final = 5_000_000
+"""Process id and sort index of the device: beyond every process of the host, and where Kineto sorts devices. Kineto itself gives
+devices the ids 0 to 15, but has written their names by then, and viewers keep the first name of a process."""
 
 _MARKER: Final = "rbln_run"
 _FLOW: Final = {"cat": "ac2g", "name": "ac2g"}
@@ -78,7 +79,7 @@ def _rows(activity: Activity, owner_ids: tuple[int, ...], base_ns: int) -> Itera
         yield _event({**_FLOW, "ph": "s", "id": _FLOW_BASE + place, **row}, at_ns)
     for number, event in enumerate(activity.events):
         lane = activity.lanes[event.lane]
-        row = {"pid": 0, "tid": lane.number}
+        row = {"pid": _DEVICE, "tid": lane.number}
         args: dict[str, object] = {"categories": lane.category}
         if event.launch >= 0:
             args |= {"launch_id": activity.launches[event.launch].launch_id}
@@ -91,11 +92,11 @@ def _rows(activity: Activity, owner_ids: tuple[int, ...], base_ns: int) -> Itera
 
 def _labels(activity: Activity) -> Iterator[bytes]:
     device: dict[str, dict[str, object]] = {"process_name": {"name": activity.device}, "process_labels": {"labels": activity.label}}
-    device["process_sort_index"] = {"sort_index": _SORT_INDEX}
+    device["process_sort_index"] = {"sort_index": _DEVICE}
     for name, args in device.items():
-        yield _event({"ph": "M", "name": name, "pid": 0, "tid": 0}, None, args=args)
+        yield _event({"ph": "M", "name": name, "pid": _DEVICE, "tid": 0}, None, args=args)
     for lane in activity.lanes:
-        row = {"ph": "M", "pid": 0, "tid": lane.number}
+        row = {"ph": "M", "pid": _DEVICE, "tid": lane.number}
         yield _event({"name": "thread_name", **row}, None, args={"name": lane.name})
         yield _event({"name": "thread_sort_index", **row}, None, args={"sort_index": lane.number})
 

@@ -102,7 +102,7 @@ def test_a_slice_says_what_a_plugin_of_kineto_would(tmp_path: Path) -> None:
         41,
         {"launch_id": 7},
     )
-    assert (copy["cat"], copy["ts"], copy["dur"], copy["pid"], copy["tid"]) == ("gpu_memcpy", "5.002", "1.000", 0, 2)
+    assert (copy["cat"], copy["ts"], copy["dur"], copy["pid"], copy["tid"]) == ("gpu_memcpy", "5.002", "1.000", 5_000_000, 2)
     assert (compute["cat"], compute["ts"], compute["dur"], compute["tid"]) == ("kernel", "6.100", "2.053", 5)
     assert compute["args"] == {"categories": "Neural Engine Clusters", "launch_id": 7, "External id": 1234}
     assert stray["args"] == {"categories": "Neural Engine Clusters"}
