@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rblnpb.sim.calls import LaunchPlan
+    from rblnpb.sim.control import Control
     from rblnpb.sim.faults import FAULTS, FILE_FAULTS, apply_faults, write_faulty
     from rblnpb.sim.npu import NPUS
     from rblnpb.sim.programs import PROGRAMS
@@ -23,6 +24,7 @@ __all__ = [
     "FILE_FAULTS",
     "NPUS",
     "PROGRAMS",
+    "Control",
     "LaunchPlan",
     "Launched",
     "Runtime",
@@ -37,6 +39,7 @@ _HOMES = {
     "FILE_FAULTS": "faults",
     "NPUS": "npu",
     "PROGRAMS": "programs",
+    "Control": "control",
     "LaunchPlan": "calls",
     "Launched": "runtime",
     "Runtime": "runtime",

@@ -110,7 +110,7 @@ class Runtime:
         self._folder = Path(directory or environ.get("RBLN_PROFILER_DIR") or ".")
         self._scene = Scene.of(npu, clock(), (), self._intern, Draws(seed))
         self._is_profiling = environ.get("RBLN_PROFILER", "").strip().lower() in ("1", "true")
-        self._record_anew()
+        self._record_anew(self._folder)
 
     @property
     def path(self) -> Path | None:
@@ -127,17 +127,26 @@ class Runtime:
         """Whether a launch would be recorded now."""
         return self._recording is not None and os.getpid() == self._process_id
 
-    def begin_session(self) -> None:
+    def begin_session(self, directory: str | os.PathLike[str] | None = None) -> None:
         """Begin a profile of its own for what comes now: launches and calls are counted from the first.
 
         A recording that is open is dropped with its file, as the vendor's runtime does. Does nothing when profiling is off, and in
         a process that was forked off.
+
+        Args:
+            directory: Where the profile goes; None = where the first one did.
         """
+        self.drop_session()
+        with self._lock:
+            if os.getpid() == self._process_id:
+                self._record_anew(self._folder if directory is None else Path(directory))
+
+    def drop_session(self) -> None:
+        """End the recording without a report, and without its file; in a process that was forked off, nothing happens."""
         with self._lock:
             if self.is_recording and self._recording:
                 self._recording.discard()
-            if os.getpid() == self._process_id:
-                self._record_anew()
+                self._recording = None
 
     def end_session(self) -> Path | None:
         """End the recording as `close` does; what is launched from now on is not recorded.
@@ -234,7 +243,7 @@ class Runtime:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _record_anew(self) -> None:
+    def _record_anew(self, folder: Path) -> None:
         """Open a profile when the runtime is profiled; what keeps it from being written is said."""
         self._recording = None
         self._launch_count = 0
@@ -257,7 +266,7 @@ class Runtime:
             npu=self._npu,
         )
         try:
-            self._recording = Recording(session, self._folder, self._scene, self._clock, self._real_clock)
+            self._recording = Recording(session, folder, self._scene, self._clock, self._real_clock)
         except RblnpbError as error:
             print(f"rblnpb: nothing is recorded: {error}", file=self._stream)
         else:

@@ -81,6 +81,11 @@ class RblnModule:
     def empty_cache(self) -> None:
         """Give back memory that is kept for later use: none is."""
 
+    @property
+    def session(self) -> DeviceSession:
+        """What the device of this process runs."""
+        return self._session
+
     def is_available(self) -> bool:
         """Whether there is a device: always."""
         return True

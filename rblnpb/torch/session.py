@@ -13,8 +13,9 @@ from pathlib import Path
 from types import FrameType, MappingProxyType
 from typing import Final
 
+from rblnpb.naming import NameStyle
 from rblnpb.profile import HostActivity, OverheadKind
-from rblnpb.sim import Runtime
+from rblnpb.sim import Control, Runtime
 from rblnpb.torch.choices import Choices, is_on
 from rblnpb.torch.explain_counts import SLOW_COPIES, Counts, Group, Key
 from rblnpb.torch.explain_memory import DeviceMemory
@@ -47,7 +48,8 @@ class DeviceSession:
         self._choices = choices
         self._is_profiled = is_on(choices.environ.get("RBLN_PROFILER"))
         self._lock = threading.Lock()
-        self._runtime: Runtime | None = None
+        self.control = Control(self._new_runtime, sys.stdout, is_profiling=self._is_profiled)
+        self.is_torch_recording = False
         self._shapes: set[tuple[object, ...]] = set()
         self._ops: set[str] = set()
 
@@ -59,21 +61,32 @@ class DeviceSession:
     @property
     def is_recording(self) -> bool:
         """Whether what happens now is recorded."""
-        return self._is_profiled and self._begun().is_recording
+        return self._is_profiled and self.control.runtime().is_recording
 
     def begin_window(self) -> None:
-        """A profiling window of torch begins: the profile is about it alone."""
+        """A profiling window of torch begins: the profile is about it alone.
+
+        Raises:
+            RuntimeError: A window of `rblnpb.torch.profiler` is open: one of the two drives the runtime, never both.
+        """
         if self.is_bridged:
-            self._begun().begin_session()
+            if self.control.window is not None:
+                raise RuntimeError(
+                    "a window of rblnpb.torch.profiler is open, and torch.profiler would record into it: done() ends it"
+                )
+            self.control.runtime().begin_session()
+            self.is_torch_recording = True
 
     def end_window(self) -> Path | None:
         """The window ends: the report is printed. Gives its profile, if there is a whole one."""
-        return self._begun().end_session() if self.is_bridged else None
+        self.is_torch_recording = False
+        return self.control.runtime().end_session() if self.is_bridged else None
 
     def launch(self, op: str) -> None:
         """Run the program of an operator on the device, and wait for it, as the profiled runtime does."""
         if self.is_recording:
-            self._begun().launch(_PROGRAM_OF.get(op, op), thread_id=threading.get_native_id())
+            instance = self.control.instance_number
+            self.control.runtime().launch(_PROGRAM_OF.get(op, op), thread_id=threading.get_native_id(), instance=instance)
 
     def compiled(self, op: str, signature: tuple[object, ...]) -> None:
         """Note that an operator runs with these shapes and types; the first time, a program is compiled for them."""
@@ -99,7 +112,7 @@ class DeviceSession:
         self.called("h2v" if activity is HostActivity.COPY_IN else "v2h", start_ns)
         if self.is_recording:
             thread_id = threading.get_native_id()
-            self._begun().copied(activity, start_ns, time.monotonic_ns(), thread_id=thread_id, size_bytes=size_bytes)
+            self.control.runtime().copied(activity, start_ns, time.monotonic_ns(), thread_id=thread_id, size_bytes=size_bytes)
 
     def called(self, primitive: str, start_ns: int) -> None:
         """Count a call into the runtime that began at this host monotonic time and is done."""
@@ -139,7 +152,7 @@ class DeviceSession:
         if self.counts.is_tracing:
             self.counts.place(traced_as or op, " <- ".join(itertools.islice(_places(), _PLACES_TRACED)))
         if self.is_recording:
-            self._begun().overhead(
+            self.control.runtime().overhead(
                 kind,
                 op,
                 reason,
@@ -153,28 +166,21 @@ class DeviceSession:
     def synchronize(self) -> None:
         """Wait until the device has done everything: it has, for each launch of a profiled runtime waits."""
 
-    def _begun(self) -> Runtime:
-        runtime = self._runtime
-        if runtime is None:
-            with self._lock:
-                if self._runtime is None:
-                    self._runtime = self._new_runtime()
-                    atexit.register(self._runtime.close)
-                runtime = self._runtime
-        return runtime
-
-    def _new_runtime(self) -> Runtime:
-        return Runtime(
+    def _new_runtime(self, style: NameStyle, directory: Path | None) -> Runtime:
+        runtime = Runtime(
             environ=self._choices.environ,
             clock=time.monotonic_ns,
             real_clock=time.time_ns,
             stream=sys.stdout,
             npu=self.npu,
-            directory=self._choices.directory,
+            directory=directory or self._choices.directory,
+            name_style=style,
             wait_until=_waiter(time.monotonic_ns),
             host_name=socket.gethostname(),
             boot_id=_boot_id(),
         )
+        atexit.register(runtime.close)
+        return runtime
 
 
 def _waiter(clock: Callable[[], int]) -> Callable[[int], None]:
