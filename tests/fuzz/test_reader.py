@@ -29,9 +29,10 @@ def test_any_bytes_end_in_one_of_our_errors(data: bytes) -> None:
 
 @given(st.binary(max_size=60), st.integers(0, len(FILES[0])))
 def test_any_bytes_inside_a_file_end_in_a_profile_or_in_one_of_our_errors(inserted: bytes, at: int) -> None:
-    assert len(list(read_every_way(FILES[0][:at] + inserted + FILES[0][at:]))) <= 4
+    # What fails here is an exception of somebody else's that escapes.
+    list(read_every_way(FILES[0][:at] + inserted + FILES[0][at:]))
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_bytes_that_once_escaped_do_not_again(path: Path) -> None:
-    assert len(list(read_every_way(path.read_bytes()))) <= 4
+    list(read_every_way(path.read_bytes()))

@@ -38,9 +38,7 @@ def python(*arguments: str, cwd: Path, **settings: str) -> subprocess.CompletedP
 
 def rblnpb_run(*arguments: str, cwd: Path, **settings: str) -> subprocess.CompletedProcess[str]:
     """`rblnpb run` in a fresh process; what Kineto writes to stderr in any case is taken out."""
-    program = "import sys, argparse\nfrom rblnpb.converters.cli import run\nparser = argparse.ArgumentParser()\n"
-    program += "run.add_arguments(parser)\nsys.exit(run.run(parser.parse_args()))"
-    done = python("-c", program, *arguments, cwd=cwd, **settings)
+    done = python("-m", "rblnpb.converters", "run", *arguments, cwd=cwd, **settings)
     done.stderr = "".join(line for line in done.stderr.splitlines(keepends=True) if not line.startswith("USDT:"))
     return done
 
