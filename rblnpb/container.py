@@ -289,7 +289,7 @@ def looks_like(head: bytes) -> str:
             return what
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if text[:1] in (b"{", b"["):
-        return "JSON (a trace? give it as the host trace, --host)"
+        return "JSON (a trace? it is read as the host trace)"
     if _is_text(head):
         return f"text; {_WANTED}"
     if head[0] == 0x0A:

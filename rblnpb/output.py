@@ -28,7 +28,7 @@ def open_output(path: str | os.PathLike[str], *, force: bool = False) -> Iterato
     if target.is_dir():
         raise OutputError(f"cannot write {target}: it is a folder")
     if target.exists() and not force:
-        raise OutputError(f"{target} exists already; overwrite it with force (--force)")
+        raise OutputError(f"{target} exists already; force=True overwrites it")
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be renamed over; write straight into it.
         with _translated(target), target.open("wb") as file:

@@ -46,7 +46,7 @@ def test_a_file_that_is_there_is_kept_without_force(tmp_path: Path) -> None:
     with pytest.raises(OutputError) as raised, open_output(target):
         pass
 
-    assert str(raised.value) == f"{target} exists already; overwrite it with force (--force)"
+    assert str(raised.value) == f"{target} exists already; force=True overwrites it"
     assert target.read_bytes() == b"before"
 
 

@@ -81,7 +81,7 @@ def test_only_the_beginning_tells_a_profile() -> None:
         (b"", "it is an empty file"),
         (b"hello, world\n", "text"),
         (b"\nhello, world\n", "text"),
-        (json.dumps({"traceEvents": []}).encode(), "JSON (a trace? give it as the host trace, --host)"),
+        (json.dumps({"traceEvents": []}).encode(), "JSON (a trace? it is read as the host trace)"),
         (b"[1]", "JSON"),
         (gzip.compress(b"{}", mtime=0), "gzip-compressed data"),
         (DISPLAY * 3, "a Perfetto trace without records of ours"),
