@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from rblnpb.clock import ClockSnapshot
-from rblnpb.columns import ABSENT, Table
+from rblnpb.columns import ABSENT, Int64, Table
 from rblnpb.profile import KINDS, Commands, Loss, LossReason
 from rblnpb.strings import StringTable
 
@@ -59,16 +59,21 @@ class Pending:
         self.snapshots: list[ClockSnapshot] = []
         self.counts: dict[int, int] = defaultdict(int)
         self._parts: dict[int, list[Table | list[Row]]] = defaultdict(list)
+        self._numbers: dict[int, list[range]] = defaultdict(list)
 
     def define(self, **rows: Sequence[Any]) -> None:
         """Add rows of the session's tables, by the names of `StreamWriter.define`."""
         for name, added in rows.items():
             self.rows[name].extend(added)
 
-    def put(self, kind: int, records: Table | Row, count: int) -> None:
-        """Add the first `count` records of a table, or the single one of a row."""
-        parts = self._parts[kind]
+    def put(self, kind: int, records: Table | Row, count: int, number: int) -> None:
+        """Add the first `count` records of a table, or the single one of a row, whose numbers begin with `number`."""
+        parts, numbers = self._parts[kind], self._numbers[kind]
         self.counts[kind] += count
+        if numbers and numbers[-1].stop == number:
+            numbers[-1] = range(numbers[-1].start, number + count)
+        else:
+            numbers.append(range(number, number + count))
         if isinstance(records, Table):
             parts.append(records if count == len(records) else records.take(slice(0, count)))
         elif parts and isinstance(parts[-1], list):
@@ -76,11 +81,12 @@ class Pending:
         else:
             parts.append([records])
 
-    def tables(self) -> Iterator[Table]:
-        """The records, one table a kind; device slices before the dependencies that name them."""
+    def tables(self) -> Iterator[tuple[Table, Int64]]:
+        """The records with their numbers, one table a kind; device slices before the dependencies that name them."""
         for kind in sorted(self._parts):
             table = KINDS[kind]
-            yield table.concat([part if isinstance(part, Table) else _from_rows(table, part) for part in self._parts[kind]])
+            records = table.concat([part if isinstance(part, Table) else _from_rows(table, part) for part in self._parts[kind]])
+            yield records, np.concatenate([np.arange(run.start, run.stop) for run in self._numbers[kind]])
 
 
 def row_of(kind: type[Table], columns: Mapping[str, Any], strings: StringTable) -> Row | None:

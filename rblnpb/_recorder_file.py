@@ -51,7 +51,7 @@ class RecorderFile:
         # Without these readings the others place the records; a check says how well.
         with contextlib.suppress(OSError):
             self._writer.snapshots(pending.snapshots)
-        for whole in pending.tables():
+        for whole, numbers in pending.tables():
             table = whole
             if isinstance(table, Dependencies):
                 table = self._resolved(table)
@@ -65,7 +65,7 @@ class RecorderFile:
                 else:
                     failures.append((table.kind, reason, len(rows)))
             if isinstance(table, DeviceSlices):
-                self._remember(ordinals)
+                self._remember(numbers, ordinals)
         return failures
 
     def write_losses(self, rows: Sequence[Loss]) -> None:
@@ -91,10 +91,15 @@ class RecorderFile:
         self._written[chunk.kind] += len(chunk)
         return None
 
-    def _remember(self, ordinals: Int64) -> None:
-        known = np.concatenate([self._ordinals, ordinals])
-        self._first += max(len(known) - _ORDINALS_KEPT, 0)
-        self._ordinals = known[-_ORDINALS_KEPT:]
+    def _remember(self, numbers: Int64, ordinals: Int64) -> None:
+        end = max(self._first + len(self._ordinals), int(numbers.max()) + 1)
+        first = max(self._first, end - _ORDINALS_KEPT)
+        before = self._ordinals[first - self._first :]
+        known = np.full(end - first, _NOWHERE, np.int64)
+        known[: len(before)] = before
+        is_kept = numbers >= first
+        known[numbers[is_kept] - first] = ordinals[is_kept]
+        self._first, self._ordinals = first, known
 
     def _resolved(self, table: Dependencies) -> Dependencies:
         """The dependencies between slices that are in the file, by their ordinals there."""

@@ -94,7 +94,7 @@ class Recorder:
         self._strings = StringTable()
         self._clocks: tuple[Clock, ...] = ()
         self._snapshots: dict[int, deque[ClockSnapshot]] = defaultdict(lambda: deque(maxlen=_SNAPSHOTS_KEPT))
-        self._accepted = dict.fromkeys(KINDS, 0)
+        self._next_numbers = dict.fromkeys(KINDS, 0)
         self._losses = LossCount()
         self._unwritten_losses = LossCount()
         self._ended_ns: tuple[int, int] | None = None
@@ -107,11 +107,15 @@ class Recorder:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What was not kept so far, one row a kind and reason, in the order they were first noticed."""
+        if self._is_forked:
+            return ()
         with self._lock:
             return self._losses.rows()
 
     def intern(self, text: str) -> int:
-        """Row of a text in the session's string table, for `_strindex` columns of whole tables."""
+        """Row of a text in the session's string table, for `_strindex` columns of whole tables; 0 in a forked process."""
+        if self._is_forked:
+            return 0
         with self._lock:
             return self._strings.intern(text)
 
@@ -132,6 +136,8 @@ class Recorder:
             programs: New programs; their commands are rows of `commands`.
             commands: The whole command table: that of the call before, and more.
         """
+        if self._is_forked:
+            return
         with self._lock:
             names = [row.name for rows in (clocks, devices, engines, programs) for row in rows]
             names += [text for program in programs for text in (program.op, program.compile_id)]
@@ -142,6 +148,8 @@ class Recorder:
 
     def snapshot(self, *snapshots: ClockSnapshot) -> None:
         """Add clock readings."""
+        if self._is_forked:
+            return
         with self._lock:
             for snapshot in snapshots:
                 self._pending.snapshots.append(snapshot)
@@ -155,17 +163,18 @@ class Recorder:
             **columns: Values by column name; the others are zero, or absent where they may be, as None is. A text is interned.
 
         Returns:
-            Its ordinal among the records of its kind that were kept, by which dependencies refer to device slices; DROPPED when it
-            was not kept.
+            Its number, by which dependencies refer to device slices: they ascend from 0 for each kind, and one of a record that was
+            not kept is not given again. DROPPED when it was not kept.
 
         Raises:
             TypeError: A column that the kind does not have, or one of byte strings.
         """
-        if os.getpid() != self._process_id:
+        if self._is_forked:
             return DROPPED
         with self._lock:
             row = row_of(kind, columns, self._strings)
-        return self._keep(kind.kind, row, 1)
+            number = self._reserve(kind.kind, 1)
+        return number if self._keep(kind.kind, row, 1, number) else DROPPED
 
     def record(self, table: Table) -> int:
         """Record many things of one kind; as many of the first of them as there is room for.
@@ -174,24 +183,30 @@ class Recorder:
             table: The records. Dependencies refer to device slices by what `add` and `record` gave for them.
 
         Returns:
-            Ordinal of the first among the records of its kind that were kept, the next ones have the next; DROPPED when none was.
+            Number of the first as `add` gives it, the next ones have the next, whatever others record meanwhile; DROPPED when none
+            was kept.
         """
-        if os.getpid() != self._process_id:
+        if self._is_forked:
             return DROPPED
-        firsts = [DROPPED]
-        for at in range(0, len(table), self._flush_records):
-            part = table.take(slice(at, at + self._flush_records)) if len(table) > self._flush_records else table
-            firsts.append(self._keep(table.kind, part, len(part)))
-        return next((first for first in firsts if first != DROPPED), DROPPED)
+        count, size = len(table), self._flush_records
+        with self._lock:
+            number = self._reserve(table.kind, count)
+        kept = 0
+        for at in range(0, count, size):
+            part = table.take(slice(at, at + size)) if count > size else table
+            kept += self._keep(table.kind, part, len(part), number + at, following=count - at - len(part))
+            if kept < at + len(part):
+                break
+        return number if kept else DROPPED
 
     def flush(self) -> None:
         """Write everything that there is; while another thread writes, wait for it first."""
-        if os.getpid() == self._process_id:
+        if not self._is_forked:
             self._flush(self._clock(), is_waiting=True)
 
     def end(self) -> None:
         """End the recording: what comes later is counted, not kept. The file is completed by `close`."""
-        if os.getpid() != self._process_id:
+        if self._is_forked:
             return
         now_ns = self._clock(), self._real_clock() if self._real_clock else 0
         with self._lock:
@@ -201,7 +216,7 @@ class Recorder:
         """End the recording and complete the file with its losses, totals and index. The file itself stays open."""
         self.end()
         self.flush()
-        if os.getpid() == self._process_id and self._ended_ns is not None:
+        if not self._is_forked and self._ended_ns is not None:
             with self._writing:
                 if not self._is_closed:
                     self._is_closed = True
@@ -213,8 +228,22 @@ class Recorder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _keep(self, kind: int, records: Table | Row | None, count: int) -> int:
-        """Keep the first of some records, as far as there is room, count the others, and write what is due."""
+    @property
+    def _is_forked(self) -> bool:
+        """Whether this is another process: there, a lock may be held by a thread that does not exist."""
+        return os.getpid() != self._process_id
+
+    def _reserve(self, kind: int, count: int) -> int:
+        """The first of so many numbers, which no other record gets."""
+        number = self._next_numbers[kind]
+        self._next_numbers[kind] += count
+        return number
+
+    def _keep(self, kind: int, records: Table | Row | None, count: int, number: int, *, following: int = 0) -> int:
+        """Keep the first of some records, numbered from `number` on, as far as there is room, and write what is due.
+
+        The others are counted as lost, and with them those that follow in their table. Gives how many were kept.
+        """
         now_ns = self._clock()
         with self._lock:
             waiting = self._pending.counts[kind]
@@ -224,15 +253,13 @@ class Recorder:
             elif records is None:
                 kept, reason = 0, LossReason.INVALID
             if kept < count:
-                self._lose(kind, reason, count - kept, now_ns)
-            first = self._accepted[kind] if kept else DROPPED
+                self._lose(kind, reason, count - kept + following, now_ns)
             if records is not None and kept:
-                self._pending.put(kind, records, kept)
-                self._accepted[kind] += kept
+                self._pending.put(kind, records, kept, number)
             is_due = waiting + kept >= self._flush_records or now_ns - self._last_flush_ns >= self._flush_interval_ns
         if is_due and self._ended_ns is None:
             self._flush(now_ns, is_waiting=False)
-        return first
+        return kept
 
     def _lose(self, kind: int, reason: LossReason, count: int, now_ns: int) -> None:
         for losses in (self._losses, self._unwritten_losses):

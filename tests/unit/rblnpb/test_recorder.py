@@ -224,6 +224,34 @@ def test_what_does_not_fit_while_the_file_is_written_is_dropped_and_counted() ->
     assert profile.losses == (loss,)
 
 
+def test_of_a_table_of_several_chunks_nothing_is_kept_behind_the_first_that_does_not_fit() -> None:
+    file = Busy()
+    recorder = _recorder(file, capacity=2)
+    seen: list[int] = []
+    file.meanwhile = lambda: seen.append(recorder.record(_launches(6, first=10)))
+    recorder.record(_launches(2))
+    recorder.close()
+    profile = rblnpb.read(file.getvalue())
+    assert seen == [2]
+    assert profile.launches.launch_id.tolist() == [1, 2, 10, 11]
+    assert [(loss.reason, loss.count) for loss in profile.losses] == [(LossReason.BUFFER_FULL, 4)]
+
+
+def test_what_slips_between_the_chunks_of_a_table_moves_none_of_its_numbers() -> None:
+    file = Busy()
+    recorder = _recorder(file, capacity=2)
+    file.meanwhile = lambda: seen.append(recorder.add(DeviceSlices, clock_id=16, start_ticks=99))
+    seen: list[int] = []
+    first = recorder.record(DeviceSlices.of(clock_id=16, start_ticks=[10, 11, 12, 13]))
+    recorder.flush()
+    recorder.record(Dependencies.of(predecessor_ordinal=[first + 1, first + 2], successor_ordinal=[first + 2, seen[0]]))
+    recorder.close()
+    profile = rblnpb.read(file.getvalue())
+    starts, edges = profile.device_slices.start_ticks, profile.dependencies
+    assert (first, seen, starts.tolist()) == (0, [4], [10, 11, 99, 12])
+    assert (starts[edges.predecessor_ordinal].tolist(), starts[edges.successor_ordinal].tolist()) == ([11, 12], [12, 99])
+
+
 def test_losses_are_in_the_file_before_it_is_closed() -> None:
     file = io.BytesIO()
     recorder = _recorder(file)
@@ -398,7 +426,10 @@ def test_a_recorder_keeps_at_least_one_record() -> None:
 
 
 def _child(script: str, *arguments: str) -> subprocess.Popen[str]:
-    code = "import os, sys, time\nimport rblnpb\nfrom rblnpb.columns import *\n" + textwrap.dedent(script)
+    code = (
+        "import os, sys, threading, time\nimport rblnpb\nfrom rblnpb.clock import *\nfrom rblnpb.columns import *\n"
+        + textwrap.dedent(script)
+    )
     return subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True, cwd=Path.cwd())
 
 
@@ -435,12 +466,19 @@ def test_a_process_that_was_forked_off_records_nothing(tmp_path: Path) -> None:
             recorder = rblnpb.Recorder(file, rblnpb.Session(session_id=7), clock=time.monotonic_ns)
             recorder.add(Launches, launch_id=1)
             if os.fork() == 0:
+                # As when another thread was recording at the fork: it does not exist here, and never lets go.
+                holder = threading.Thread(target=recorder._lock.acquire)
+                holder.start()
+                holder.join()
+                recorder.define(threads=[(1, "a")])
+                recorder.snapshot(ClockSnapshot(2, 0, 0, 0))
+                assert (recorder.intern("a"), recorder.losses) == (0, ())
                 recorder.add(Launches, launch_id=2)
                 recorder.record(Launches.of(launch_id=[3]))
                 recorder.flush()
                 recorder.close()
                 os._exit(0)
-            os.wait()
+            assert os.wait()[1] == 0
             recorder.close()
     """
     with _child(script, str(path)) as child:
