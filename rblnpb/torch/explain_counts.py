@@ -24,8 +24,8 @@ SLOW_COPIES: Final = ("src_not_on_device", "src_device_only_real_d2h", "src_sync
 """Where the source was when the runtime could not copy it on the device."""
 
 
-class Group(Enum):
-    """What a count is about; in brackets what `Key.name` and `Key.reason` are."""
+class Group(str, Enum):
+    """What a count is about; in brackets what `Key.name` and `Key.reason` are. Texts, because those are hashed fast."""
 
     FALLBACK = "cpu_fallback"
     """(operator, why)"""
@@ -106,7 +106,7 @@ class Counts:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sums: dict[Key, Sum] = {}
+        self._sums: dict[Key, list[int]] = {}
         self._places: dict[str, str] = {}
         self._is_open = False
         self._is_tracing = False
@@ -119,7 +119,10 @@ class Counts:
     def add(self, key: Key, *, size_bytes: int = 0, duration_ns: int = 0) -> None:
         """Count one thing."""
         with self._lock:
-            self._sums[key] = self._sums.get(key, Sum()) + Sum(1, size_bytes, duration_ns)
+            total = self._sums.setdefault(key, [0, 0, 0])
+            total[0] += 1
+            total[1] += size_bytes
+            total[2] += duration_ns
 
     def place(self, name: str, place: str) -> None:
         """Keep the first place of an operator or a kind of copy in the open region."""
@@ -140,10 +143,13 @@ class Counts:
                 )
             self._is_open, self._is_tracing = True, is_tracing
             self._places = {}
-            return Tally(dict(self._sums))
+            return Tally(self._now())
 
     def close_region(self) -> Tally:
         """End the region; gives the sums of now and the places that were kept."""
         with self._lock:
             self._is_open = self._is_tracing = False
-            return Tally(dict(self._sums), self._places)
+            return Tally(self._now(), self._places)
+
+    def _now(self) -> dict[Key, Sum]:
+        return {key: Sum(*total) for key, total in self._sums.items()}

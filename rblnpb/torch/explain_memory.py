@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 __all__ = ["DeviceMemory"]
@@ -22,21 +23,15 @@ class DeviceMemory:
         self.current_bytes = 0
         self.peak_bytes = 0
 
-    def held(self, value: Any) -> Any:
-        """The value, after the storages of the device tensors in it were counted; what is counted already is not counted again."""
-        if isinstance(value, (list, tuple)):
-            for part in value:
-                self.held(part)
-        elif hasattr(value, "untyped_storage"):
-            self._hold(value)
-        return value
+    def hold(self, tensors: Iterable[Any]) -> None:
+        """Count the storages of new device tensors; memory that is counted already is not counted again."""
+        for tensor in tensors:
+            storage = tensor.untyped_storage()
+            size_bytes = storage.nbytes()
+            if size_bytes:
+                self._hold(storage, storage.data_ptr(), size_bytes)
 
-    def _hold(self, tensor: Any) -> None:
-        storage = tensor.untyped_storage()
-        size_bytes, address = storage.nbytes(), storage.data_ptr()
-        if not size_bytes:
-            return
-
+    def _hold(self, storage: Any, address: int, size_bytes: int) -> None:
         def release(_: object) -> None:
             with self._lock:
                 self._held.pop(address, None)

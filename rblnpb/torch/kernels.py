@@ -87,7 +87,9 @@ def _view(op: Any) -> Callable[..., Any]:
 def _factory(op: Any, memory: DeviceMemory) -> Callable[..., Any]:
     def empty(*args: Any, **kwargs: Any) -> torch.Tensor:
         kwargs.update(device=torch.device("cpu"), pin_memory=False)
-        return memory.held(to_device(op.redispatch(_CPU_KEYS, *args, **kwargs)))
+        made = to_device(op.redispatch(_CPU_KEYS, *args, **kwargs))
+        memory.hold((made,))
+        return made
 
     return empty
 

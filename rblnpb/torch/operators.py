@@ -29,6 +29,7 @@ class Operators:
         """Kernels that tell a session what runs."""
         self._session = session
         self._results: dict[Any, frozenset[str]] = {}
+        self._names: dict[Any, str] = {}
 
     def run(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """Any operator: the boxed fallback kernel."""
@@ -56,19 +57,27 @@ class Operators:
         if placing is Placing.PROGRAM and self._session.is_checking and not is_finite(args):
             placing = Placing.NOT_FINITE
         if placing is Placing.PROGRAM:
-            self._session.compiled(op_name or _full_name(op), tuple((tensor.shape, tensor.dtype) for tensor in loan.inputs))
+            self._session.compiled(op_name or self._name_of(op), tuple((tensor.shape, tensor.dtype) for tensor in loan.inputs))
             self._session.launch(name)
         start_ns = time.monotonic_ns()
         result = host_call(*host_args, **host_kwargs)
         if placing not in (Placing.PROGRAM, Placing.NO_PROGRAM):
-            self._session.fell_back(op_name or _full_name(op), placing.value, start_ns)
+            self._session.fell_back(op_name or self._name_of(op), placing.value, start_ns)
         loan.settle()
-        return self._session.memory.held(loan.give_back(result))
+        result = loan.give_back(result)
+        self._session.memory.hold(loan.made)
+        return result
 
     def untold(self, host_call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the CPU something about device tensors; the device has no part in it."""
         loan = _Loan(host_call)
         return host_call(*loan.lend(args), **{name: loan.lend(value) for name, value in kwargs.items()})
+
+    def _name_of(self, op: Any) -> str:
+        known = self._names.get(op)
+        if known is None:
+            known = self._names[op] = _full_name(op)
+        return known
 
     def _results_of(self, op: Any) -> frozenset[str]:
         """Names of the arguments that an operator merely writes to."""
@@ -111,6 +120,7 @@ class _Loan:
         self._lent: list[tuple[torch.Tensor, torch.Tensor]] = []
         self._has_host_tensor = False
         self.inputs: list[torch.Tensor] = []
+        self.made: list[torch.Tensor] = []
 
     def lend(self, value: Any) -> Any:
         """A value with the CPU in place of the device everywhere."""
@@ -153,7 +163,7 @@ class _Loan:
         """Give a device tensor whose alias was resized the new memory."""
         for tensor, alias in self._lent:
             if alias.shape != tensor.shape or alias.data_ptr() != tensor.data_ptr():
-                grown = to_device(alias)
+                grown = self._make(alias)
                 where = grown.untyped_storage(), grown.storage_offset(), grown.shape, grown.stride()
                 torch.ops.aten.set_.source_Storage_storage_offset.redispatch(_CPU_KEYS, tensor, *where)
 
@@ -161,8 +171,13 @@ class _Loan:
         """A result with the device in place of the CPU; what was lent comes back as itself."""
         if isinstance(value, torch.Tensor):
             own = next((tensor for tensor, alias in self._lent if alias is value), None)
-            return to_device(value) if own is None else own
+            return self._make(value) if own is None else own
         return type(value)(map(self.give_back, value)) if isinstance(value, (list, tuple)) else value
+
+    def _make(self, value: torch.Tensor) -> torch.Tensor:
+        made = to_device(value)
+        self.made.append(made)
+        return made
 
     def _alias(self, tensor: torch.Tensor) -> torch.Tensor:
         for known, alias in self._lent:

@@ -23,6 +23,7 @@ from rblnpb.torch.explain_memory import DeviceMemory
 __all__ = ["DeviceSession"]
 
 _PLACES_TRACED: Final = 2
+_WARM: Final = Key(Group.WARM)
 _NO_CROSSINGS: Final[Mapping[str, int]] = MappingProxyType({})
 _PROGRAM_OF: Final = {"aten::mm": "mm"}
 """Operators with a program of their own; the others are compiled under their names."""
@@ -90,12 +91,17 @@ class DeviceSession:
 
     def compiled(self, op: str, signature: tuple[object, ...]) -> None:
         """Note that an operator runs with these shapes and types; the first time, a program is compiled for them."""
+        program = (op, *signature)
+        if program in self._shapes:
+            self.counts.add(_WARM)
+            return
         with self._lock:
-            is_compiled, is_known = (op, *signature) in self._shapes, op in self._ops
-            self._shapes.add((op, *signature))
+            is_compiled, is_known = program in self._shapes, op in self._ops
+            self._shapes.add(program)
             self._ops.add(op)
         if is_compiled:
-            self.counts.add(Key(Group.WARM))
+            # Another thread was faster.
+            self.counts.add(_WARM)
             return
         reason = "new shape or type" if is_known else "first call"
         self.counts.add(Key(Group.RECOMPILATION, op, reason))
