@@ -20,13 +20,14 @@ if __name__ != "rblnpb.converters":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .merging import merge
-    from .pipeline import launch_plan, read_inputs, status, summarize, write_chrome_trace
+    from .pipeline import explained_status, launch_plan, read_inputs, status, summarize, write_chrome_trace
     from .sources.kineto import read_host
     from .timeline import HostTrace, Timeline
 
 __all__ = [
     "HostTrace",
     "Timeline",
+    "explained_status",
     "launch_plan",
     "merge",
     "read_host",
@@ -39,6 +40,7 @@ __all__ = [
 _HOMES = {
     "HostTrace": "timeline",
     "Timeline": "timeline",
+    "explained_status": "pipeline",
     "launch_plan": "pipeline",
     "merge": "merging",
     "read_host": "sources.kineto",
