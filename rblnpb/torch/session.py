@@ -211,6 +211,9 @@ def _places() -> Iterator[str]:
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- the stack is not offered otherwise without building all of it
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
+        if name == "runpy":
+            # What started the program is no part of it.
+            return
         if not name.startswith(("torch.", "rblnpb.torch.")) and name not in ("torch", "rblnpb.torch"):
             yield f"{frame.f_code.co_filename}:{frame.f_lineno}({frame.f_code.co_name})"
         frame = frame.f_back

@@ -234,6 +234,14 @@ def test_the_profile_says_where(folder: Path) -> None:
     ]
 
 
+def test_what_starts_a_program_is_no_place_in_it(tmp_path: Path) -> None:
+    assert run_lines(
+        tmp_path,
+        "with torch.rbln.explain(with_stack=True) as p: torch.ones(2, device='rbln') + 1",
+        "print(p.dump()['trace_by_op'])",
+    ) == ["{'aten::add.out': 'script.py:2(<module>)'}"]
+
+
 def test_regions_do_not_overlap(tmp_path: Path) -> None:
     assert run_lines(
         tmp_path,
