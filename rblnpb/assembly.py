@@ -16,29 +16,55 @@ from rblnpb.errors import Finding, FormatError, Severity
 from rblnpb.invariants import check, without_dangling, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
 
-__all__ = ["assemble"]
+__all__ = ["Budget", "assemble"]
 
 _FREE_BYTES: Final = 2 << 30
 _EXPANSION: Final = 1_000
 """A file may fill _FREE_BYTES of memory, or this many times its own size. More is a bomb: a few bytes can claim a full chunk."""
 
+
+class Budget:
+    """Memory that the records of one file may fill, those of all its sessions together."""
+
+    def __init__(self, name: str, file_bytes: int) -> None:
+        """For the file of this name and size."""
+        self._name = name
+        self._file_bytes = file_bytes
+        self._allowed_bytes = max(_FREE_BYTES, _EXPANSION * file_bytes)
+        self._spent_bytes = 0
+
+    def spend(self, size_bytes: int) -> None:
+        """Count memory that records need, before it is taken where their number tells it.
+
+        Raises:
+            FormatError: It is more than is left.
+        """
+        self._spent_bytes += size_bytes
+        if self._spent_bytes > self._allowed_bytes:
+            reason = (
+                f"its chunks claim more than {self._allowed_bytes:,} bytes of records, which {self._file_bytes:,} bytes do not "
+                "hold: it is made to fill the memory (rblnpb.open_profile reads it chunk by chunk)"
+            )
+            raise FormatError(self._name, reason)
+
+
 Place = tuple[Frame, wire.ChunkHead]
 
 
-def assemble(name: str, data: Buffer, session_id: int, frames: Sequence[Frame], file_findings: Sequence[Finding]) -> Profile:
+def assemble(data: Buffer, session_id: int, frames: Sequence[Frame], file_findings: Sequence[Finding], budget: Budget) -> Profile:
     """The profile that the packets of one session make, checked.
 
     Args:
-        name: Of the input, for errors.
         data: All of the input.
         session_id: The session.
         frames: Its packets, in file order, at least one.
         file_findings: What is odd about the file as a whole.
+        budget: Of the file; what the records take is spent.
 
     Raises:
-        FormatError: Its chunks claim more memory than a file of this size may.
+        FormatError: The chunks claim more memory than a file of this size may.
     """
-    reading = _Reading(name, data)
+    reading = _Reading(data, budget)
     for frame in _in_sequence(reading, frames):
         reading.read(frame)
     reading.findings.extend(file_findings)
@@ -72,8 +98,8 @@ def assemble(name: str, data: Buffer, session_id: int, frames: Sequence[Frame], 
 class _Reading:
     """State of assembling one session."""
 
-    name: str
     data: Buffer
+    budget: Budget
     header: Any = None
     closing: Any = None
     unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
@@ -83,7 +109,6 @@ class _Reading:
     snapshots: list[Any] = field(default_factory=list)
     losses: list[Any] = field(default_factory=list)
     document: Any = None
-    decoded_bytes: int = 0
 
     def __post_init__(self) -> None:
         self.tables = wire.Tables(self.unknowns)
@@ -127,18 +152,7 @@ class _Reading:
             return
         self.chunks.setdefault(head.kind, []).append((frame, head))
         widths = (dtype.itemsize for dtype, _ in KINDS[head.kind].schema().values() if dtype is not None)
-        self.spend(min(head.count, CHUNK_LIMIT) * sum(widths))
-
-    def spend(self, size_bytes: int) -> None:
-        """Count memory that records need, before it is taken where their number tells it."""
-        self.decoded_bytes += size_bytes
-        allowed = max(_FREE_BYTES, _EXPANSION * len(self.data))
-        if self.decoded_bytes > allowed:
-            reason = (
-                f"its chunks claim more than {allowed:,} bytes of records, which {len(self.data):,} bytes do not hold: "
-                "it is made to fill the memory (rblnpb.open_profile reads it chunk by chunk)"
-            )
-            raise FormatError(self.name, reason)
+        self.budget.spend(min(head.count, CHUNK_LIMIT) * sum(widths))
 
     def records(self) -> dict[str, Any]:
         """The records of all readable chunks, in the order of their packets: a table by its label."""
@@ -169,7 +183,7 @@ class _Reading:
         assert part is not None  # its kind was looked at before
         for number in head.unknown_columns:
             self.odd[f"column {number} of {table.label}"] += 1
-        self.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
+        self.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
         return part
 
     def leave_out(self, frame: Frame, body: str, reason: Exception) -> None:

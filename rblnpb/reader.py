@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from rblnpb import codec as wire
-from rblnpb.assembly import assemble
+from rblnpb.assembly import Budget, assemble
 from rblnpb.columns import Table
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, looks_like, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
@@ -79,7 +79,8 @@ def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT
     """
     with open_profile(source) as file:
         odd = tuple(_file_findings(file))
-        profiles = [assemble(file.name, file.data, session_id, frames, odd) for session_id, frames in file.sessions.items()]
+        budget = Budget(file.name, len(file.data))
+        profiles = [assemble(file.data, session_id, frames, odd, budget) for session_id, frames in file.sessions.items()]
     if strict:
         for profile in profiles:
             serious = tuple(finding for finding in profile.findings if finding.severity >= Severity.WARNING)
@@ -182,7 +183,7 @@ def _file_findings(file: ProfileFile) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "unreadable-packet", message, where=f"byte {offset}")
     if len(file.sessions) > 1:
         message = f"the file holds {len(file.sessions)} sessions, as several writers or files put together leave it"
-        yield Finding(Severity.INFO, "several-sessions", message, len(file.sessions))
+        yield Finding(Severity.WARNING, "several-sessions", message, len(file.sessions))
 
 
 def open_profile(source: Input) -> ProfileFile:

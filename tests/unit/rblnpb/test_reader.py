@@ -338,6 +338,7 @@ def test_files_put_together_are_refused_by_read_and_given_by_read_all() -> None:
     profiles = rblnpb.read_all(data)
     assert [profile.session.session_id for profile in profiles] == [SESSION_ID, 9]
     assert [codes(profile) for profile in profiles] == [["several-sessions"]] * 2
+    assert {profile.findings[0].severity for profile in profiles} == {Severity.WARNING}
 
 
 def test_sessions_whose_packets_alternate_are_taken_apart() -> None:
@@ -549,6 +550,17 @@ def test_many_tiny_chunks_that_claim_many_records_are_refused_before_memory_is_t
         rblnpb.read(data)
     with rblnpb.open_profile(data) as file:
         assert sum(chunk.head.count for chunk in file.chunks(DeviceSlices)) == 999 * 65_536
+
+
+def test_sessions_of_a_file_share_what_it_may_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A chunk of 65,536 device slices takes 76 bytes each, so one fits and two do not.
+    monkeypatch.setattr("rblnpb.assembly._FREE_BYTES", 8_000_000)
+    claim = b"\x08\x80\x80\x04\x8a\x01\x00"
+    one, other = (packets(encode(tiny(session=Session(n))))[0] + payload(n, 1, 11, claim) for n in (1, 2))
+
+    assert len(rblnpb.read(one).device_slices) == 65_536
+    with pytest.raises(FormatError, match="its chunks claim more than 8,000,000 bytes of records"):
+        rblnpb.read_all(one + other)
 
 
 def test_what_a_small_file_may_claim_is_enough_for_honest_ones() -> None:
