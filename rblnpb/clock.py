@@ -279,14 +279,15 @@ def _residuals(at: Int64, ns: Int64) -> Int64:
 
 
 def clock_maps(clocks: Iterable[Clock], snapshots: Sequence[ClockSnapshot]) -> dict[int, ClockMap]:
-    """Maps of all clocks that can be placed, by clock id: the given ones and the host's real-time clock.
+    """Maps of all clocks that can be placed, by clock id: the given ones and the host's two, of which the monotonic maps to itself.
 
     A clock without a usable snapshot has no entry; who needs it calls `ClockMap.of` and gets the reason.
     """
     own: dict[int, list[ClockSnapshot]] = {}
     for snapshot in snapshots:
         own.setdefault(snapshot.clock_id, []).append(snapshot)
-    maps: dict[int, ClockMap] = {}
+    monotonic = Clock(HOST_MONOTONIC, "host monotonic", 10**9, 64, 0, ClockKind.HOST_MONOTONIC)
+    maps = {HOST_MONOTONIC: ClockMap.of(monotonic, (ClockSnapshot(HOST_MONOTONIC, 0, 0, 0),))}
     for clock in (Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME), *clocks):
         if clock.clock_id in maps:
             # Of two clocks with one id the first counts, as in `Profile.clock`.

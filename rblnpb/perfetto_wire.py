@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.clock import HOST_MONOTONIC, clock_maps
+from rblnpb.clock import clock_maps
 from rblnpb.columns import DeviceSlices, WorkloadSlices
 from rblnpb.container import varint
 from rblnpb.lanes import lanes, outer_first
@@ -26,7 +26,7 @@ try:  # four times as fast as zlib
 except ImportError:  # a platform without its wheel
     import zlib as deflate  # type: ignore[no-redef]  # the same function
 
-__all__ = ["bundle", "display_packets", "process_packet", "slice_packets", "thread_packet"]
+__all__ = ["bundle", "display_packets", "engine_rows", "process_packet", "shown_engines", "slice_packets", "thread_packet"]
 
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
@@ -165,13 +165,9 @@ def _placed(profile: Profile, table: DeviceSlices | WorkloadSlices) -> Iterator[
     maps = clock_maps(profile.clocks, profile.clock_snapshots)
     for clock_id in np.unique(table.clock_id).tolist():
         rows = np.flatnonzero(table.clock_id == clock_id)
-        start_ticks, duration_ticks = table.start_ticks[rows], table.duration_ticks[rows]
-        if clock_id == HOST_MONOTONIC:
-            start, duration = start_ticks.astype(np.int64), duration_ticks.astype(np.int64)
-        elif clock_id in maps:
-            start, duration = maps[clock_id].span_to_ns(start_ticks, duration_ticks)
-        else:
+        if clock_id not in maps:
             continue
+        start, duration = maps[clock_id].span_to_ns(table.start_ticks[rows], table.duration_ticks[rows])
         # A broken clock may say anything; Perfetto takes a time before its zero for an error.
         is_sane = (start >= 0) & (duration >= 0)
         yield _Placed(table, rows[is_sane].astype(np.int64), start[is_sane], (start + duration)[is_sane])
@@ -180,8 +176,8 @@ def _placed(profile: Profile, table: DeviceSlices | WorkloadSlices) -> Iterator[
 def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
     """Tracks, then slices, in pieces of bounded size."""
     start, end = (np.concatenate([getattr(part, name) for part in parts]) for name in ("start_ns", "end_ns"))
-    engines = _shown_engines(profile)
-    engine = _engine_rows(engines, np.concatenate([part.table.engine_id[part.rows] for part in parts]))
+    engines = shown_engines(profile)
+    engine = engine_rows(engines, np.concatenate([part.table.engine_id[part.rows] for part in parts]))
     lane = lanes(engine, start, end - start)
     lane_count = int(lane.max()) + 1
     used, track = np.unique(engine.astype(np.int64) * lane_count + lane, return_inverse=True)
@@ -216,13 +212,14 @@ def _tracks(profile: Profile, shown: list[tuple[Engine, int]], uuids: list[int],
     return b"".join(packets)
 
 
-def _shown_engines(profile: Profile) -> list[Engine]:
+def shown_engines(profile: Profile) -> list[Engine]:
     """Engines device by device, as they are to be shown, and one for slices whose engine is not defined."""
     known = sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id))
     return [*known, Engine(0, 0, EngineKind.UNKNOWN, "Unknown engine")]
 
 
-def _engine_rows(engines: list[Engine], engine_id: npt.NDArray[np.uint32]) -> Int32:
+def engine_rows(engines: list[Engine], engine_id: npt.NDArray[np.uint32]) -> Int32:
+    """int32[n]; rows of `shown_engines` for the engines of n slices; the last row for those that are not defined."""
     rows = {engine.engine_id: row for row, engine in enumerate(engines)}
     ids, of_slice = np.unique(engine_id, return_inverse=True)
     return np.array([rows.get(number, len(engines) - 1) for number in ids.tolist()], np.int32)[of_slice]

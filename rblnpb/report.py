@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.clock import HOST_REALTIME, ClockMap, clock_maps
+from rblnpb.perfetto_wire import engine_rows, shown_engines
 from rblnpb.profile import KINDS, Engine, LossReason, Profile
 
 __all__ = ["TITLE", "ClockReport", "EngineReport", "GenerationReport", "KindReport", "generation_report", "render"]
@@ -81,7 +82,7 @@ class GenerationReport:
         duration_ns: From start to end of the recording; None when it was not ended properly.
         is_drained: Whether the host waited for each run; None = not known.
         kinds: Kinds that have records or losses, in schema order.
-        engines: Engines that have slices, device by device in display order.
+        engines: Engines that have slices, device by device in display order; last, as engine 0, those that are not defined.
         clocks: Defined clocks and real time.
         losses: (reason, count) of what was dropped, by reason.
     """
@@ -137,11 +138,13 @@ def _engines(profile: Profile, maps: dict[int, ClockMap]) -> Iterable[EngineRepo
         if each in maps:
             own = clock_id == each
             start_ns[own], duration_ns[own] = maps[each].span_to_ns(start_ticks[own], duration_ticks[own])
-    for engine in sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id)):
-        rows = np.flatnonzero(engine_id == engine.engine_id)
+    is_placed = np.isin(clock_id, list(maps))
+    engines = shown_engines(profile)
+    place = engine_rows(engines, engine_id)
+    order = np.argsort(place, kind="stable")
+    for row, rows in enumerate(np.split(order, np.searchsorted(place[order], np.arange(1, len(engines))))):
         if len(rows):
-            is_placed = all(each in maps for each in np.unique(clock_id[rows]).tolist())
-            yield _engine(engine, start_ns[rows], duration_ns[rows], is_placed=is_placed)
+            yield _engine(engines[row], start_ns[rows], duration_ns[rows], is_placed=bool(is_placed[rows].all()))
 
 
 def _engine(engine: Engine, start_ns: Int64, duration_ns: Int64, *, is_placed: bool) -> EngineReport:

@@ -266,11 +266,10 @@ def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int 
     elif isinstance(table, (DeviceSlices, WorkloadSlices, Counters)):
         start = table.time_ticks if isinstance(table, Counters) else table.start_ticks
         duration = duration if isinstance(table, Counters) else table.duration_ticks
-        if int(table.clock_id[0]) != HOST_MONOTONIC:
-            clock_map = maps.get(int(table.clock_id[0]))
-            if clock_map is None:
-                return None, None
-            start = clock_map.unwrap(start)
+        clock_map = maps.get(int(table.clock_id[0]))
+        if clock_map is None:
+            return None, None
+        start = clock_map.unwrap(start)
     else:
         return None, None
     low, high, longest = int(start.min()), int(start.max()), int(duration.max())

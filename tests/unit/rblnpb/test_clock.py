@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rblnpb.clock import HOST_REALTIME, Clock, ClockMap, ClockSnapshot, clock_maps
+from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.errors import ClockError
 
 GHZ = Clock(16, "rbln:0", 10**9, 64)
@@ -141,7 +141,13 @@ def test_maps_of_all_clocks_leave_out_those_that_cannot_be_placed() -> None:
     clocks = (GHZ, Clock(17, "unread", 10**9))
     maps = clock_maps(clocks, (reading(0, 0), reading(1_790_000_000 * 10**9, 7, clock_id=HOST_REALTIME)))
 
-    assert sorted(maps) == [HOST_REALTIME, 16]
+    assert sorted(maps) == [HOST_MONOTONIC, HOST_REALTIME, 16]
+
+
+def test_the_monotonic_clock_of_the_host_is_its_own_measure() -> None:
+    start_ns, duration_ns = clock_maps((), ())[HOST_MONOTONIC].span_to_ns(np.array([7, 2**62], np.uint64), np.array([0, 5]))
+
+    assert (start_ns.tolist(), duration_ns.tolist()) == ([7, 2**62], [0, 5])
 
 
 def test_of_two_clocks_with_one_id_the_first_counts() -> None:

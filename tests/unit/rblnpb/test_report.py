@@ -55,6 +55,21 @@ def test_times_of_a_clock_that_was_never_read_are_not_known() -> None:
     assert report.clocks == (ClockReport("rbln:0", 0, None, None, None, 0), UNREAD)
 
 
+def test_slices_in_the_hosts_clock_have_their_place() -> None:
+    slices = DeviceSlices.of(clock_id=1, engine_id=1, start_ticks=[650, 600], duration_ticks=[150, 100])
+    report = generation_report(PROFILE.replace(clock_snapshots=(), device_slices=slices), "rbln_0.pb")
+    assert report.engines == (EngineReport(1, "Neural DMA", 1, 2, 600, 800, 200),)
+
+
+def test_slices_of_no_engine_or_of_one_that_is_not_defined_are_told_together() -> None:
+    slices = DeviceSlices.of(clock_id=1, engine_id=[0, 3, 9], start_ticks=[650, 600, 700], duration_ticks=5)
+    report = generation_report(PROFILE.replace(device_slices=slices), "rbln_0.pb")
+    assert report.engines == (
+        EngineReport(3, "Task DMA", 0, 1, 600, 605, 5),
+        EngineReport(0, "Unknown engine", None, 2, 650, 705, 10),
+    )
+
+
 def test_a_recording_that_was_not_ended_has_no_duration() -> None:
     report = generation_report(PROFILE.replace(session=replace(PROFILE.session, ended_monotonic_ns=0)), "rbln_0.pb")
     assert report.duration_ns is None
