@@ -244,8 +244,8 @@ def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
         message = f"clock {name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
         yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
     span_ns = int(clock_map.anchor_ns[-1] - clock_map.anchor_ns[0])
-    # Over a short recording the readings themselves are too coarse to tell a rate.
-    if span_ns and abs(clock_map.drift_ppm) > 100 + 2e6 * clock_map.uncertainty_ns / span_ns:
+    # Over a short recording the readings themselves are too coarse to tell a rate, and a step between them is none.
+    if not clock_map.step_count and span_ns and abs(clock_map.drift_ppm) > 100 + 2e6 * clock_map.uncertainty_ns / span_ns:
         message = f"clock {name} runs {clock_map.drift_ppm:+.1f} ppm off its nominal rate; times are corrected for it"
         yield Finding(Severity.INFO, "clock-drift", message)
     first, last = int(clock_map.anchor_ticks[0]), int(clock_map.anchor_ticks[-1])

@@ -57,6 +57,13 @@ def test_a_rate_that_the_readings_cannot_tell_is_no_drift() -> None:
         (tiny(clock_snapshots=SNAPSHOTS[:2]), ("info", "one-snapshot", 1)),
         (tiny(clocks=(Clock(16, "", 10**9 + 5 * 10**6, 48, 1),)), ("info", "clock-drift", 1)),
         (tiny(clock_snapshots=(*SNAPSHOTS, ClockSnapshot(16, 5, 99_000, 99_000))), ("warning", "clock-step", 1)),
+        (
+            tiny(
+                clocks=(Clock(16, "", 10**9 + 5 * 10**6, 48, 1),),
+                clock_snapshots=(*SNAPSHOTS, ClockSnapshot(16, 5, 99_000, 99_000)),
+            ),
+            ("warning", "clock-step", 1),
+        ),
         (wrapping((2**32 - 9, 0), (2**32 + 9, 18)), ("info", "counter-wrap", 1)),
         (wrapping((0, 0), (2**33, 2**33)), ("error", "ambiguous-wrap", 2)),
         (tiny(device_slices=slices(engine_id=np.array([1, 2, 2**32 - 1]))), ("error", "dangling-reference", 2)),
