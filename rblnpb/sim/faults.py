@@ -132,9 +132,13 @@ def _drift(profile: Profile) -> Profile:
     def warped(ticks: Int64, hz: int, origin: int) -> Int64:
         run = ticks - origin
         run_us = run // (hz // 10**6)
-        # Warming by w ppm a second adds w * t * t / 2 microseconds after t seconds; the division by 10 keeps hours in 64 bits.
-        warmed_ns = run_us * (run_us // 10) * _WARMING_PPM_PER_S // (2 * 10**8)
-        return ticks + run * _DRIFT_PPM // 10**6 + warmed_ns * (hz // 1_000) // 10**6
+        # Warming by w ppm a second adds w * t * t / 2 microseconds after t seconds: the square of whole seconds and a rest, each
+        # part divided before it is multiplied, so that days stay in 64 bits.
+        whole_s, rest_us = np.divmod(run_us, 10**6)
+        square = whole_s * whole_s * 1_000 + whole_s * rest_us // 500 + rest_us * rest_us // 10**9
+        warmed_ns = square * _WARMING_PPM_PER_S // 2
+        changed: Int64 = ticks + run * _DRIFT_PPM // 10**6 + warmed_ns * (hz // 10**6) // 1_000
+        return changed
 
     return _with_ticks(profile, warped, is_stretching=True)
 

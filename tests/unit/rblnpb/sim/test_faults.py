@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import rblnpb
+from rblnpb.clock import ClockSnapshot
 from rblnpb.errors import OutputError, UsageError
 from rblnpb.sim import FAULTS, apply_faults, simulate, write_faulty
+from tests.support.profiles import tiny
 
 NAMED = {
     "drop": ["dropped-records", "dropped-records"],
@@ -69,6 +71,13 @@ def test_a_drifting_clock_runs_ever_faster() -> None:
     gain = (faulty.workload_slices.start_ticks - good.workload_slices.start_ticks).astype("int64")
     halves = gain[len(gain) // 2] - gain[0], gain[-1] - gain[len(gain) // 2]
     assert 0 < halves[0] < halves[1]
+
+
+def test_a_clock_that_warmed_up_for_a_day_is_still_a_number() -> None:
+    readings = (ClockSnapshot(16, 5, 0, 0), ClockSnapshot(16, 5 + 86_400 * 10**9, 1, 1))
+    faulty = apply_faults(tiny(clock_snapshots=readings), ["drift"])
+    # 400 ppm of a day, and 25 ppm a second times half the square of its seconds.
+    assert [reading.value_ticks for reading in faulty.clock_snapshots] == [5, 5 + 86_400 * 10**9 + 34_560_000_000 + 93_312 * 10**9]
 
 
 def test_two_writers_are_two_processes_with_the_same_records(tmp_path: Path) -> None:
