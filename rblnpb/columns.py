@@ -3,7 +3,8 @@
 The classes mirror `proto/rblnpb/v1/columns.proto` field by field, under the same names; the codec pairs them by name. A
 column that may be missing for single records (*nullable* in the schema) holds `ABSENT` there. Columns that the schema does not
 call *signed* hold no negative number, though some are int64 here so that they can be subtracted. Tables are immutable: their
-arrays are read-only, and every operation returns a new table.
+arrays are read-only, and every operation returns a new table. An array that its giver can still write to is copied; one that is
+read-only is taken as it is (`frozen` makes it so without a copy).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ __all__ = [
     "TextArray",
     "TraceEvents",
     "WorkloadSlices",
+    "frozen",
+    "kept",
 ]
 
 ABSENT: Final = int(np.iinfo(np.int64).min)
@@ -47,6 +50,24 @@ Float64 = npt.NDArray[np.float64]
 Self = TypeVar("Self", bound="Table")
 
 
+def frozen(array: npt.NDArray[Any]) -> Any:
+    """The same array, read-only from now on: for one that nobody else writes to, so that a table takes it without a copy."""
+    array.setflags(write=False)
+    return array
+
+
+def kept(values: Any, dtype: np.dtype[Any] | type[np.generic] | None = None) -> Any:
+    """Values as a read-only array of their own: a read-only array as it is, anything else copied.
+
+    Args:
+        values: n values; an array or a sequence.
+        dtype: Of the result; None = that of the values.
+    """
+    if isinstance(values, np.ndarray) and not values.flags.writeable:
+        return frozen(np.ascontiguousarray(values, dtype))
+    return frozen(np.array(values, dtype, order="C", ndmin=1))
+
+
 @dataclass(frozen=True, eq=False)
 class TextArray:
     """Byte strings of any length, one a record.
@@ -59,6 +80,10 @@ class TextArray:
     ends: Int64
     text: UInt8
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ends", kept(self.ends, np.int64))
+        object.__setattr__(self, "text", kept(self.text, np.uint8))
+
     def __len__(self) -> int:
         return len(self.ends)
 
@@ -70,7 +95,7 @@ class TextArray:
     def of(cls, strings: Sequence[bytes]) -> TextArray:
         """The array of these strings, in their order."""
         sizes = np.fromiter(map(len, strings), np.int64, len(strings))
-        return cls(np.cumsum(sizes), np.frombuffer(b"".join(strings), np.uint8))
+        return cls(frozen(np.cumsum(sizes)), np.frombuffer(b"".join(strings), np.uint8))
 
     def sizes(self) -> Int64:
         """int64[n]; length of each string in bytes."""
@@ -82,21 +107,21 @@ class TextArray:
             first, last, step = rows.indices(len(self))
             if step == 1:
                 start = int(self.ends[first - 1]) if first else 0
-                ends = self.ends[first : max(first, last)] - start
+                ends = frozen(self.ends[first : max(first, last)] - start)
                 return TextArray(ends, self.text[start : start + (int(ends[-1]) if len(ends) else 0)])
         picked = np.arange(len(self))[rows]
         sizes = self.sizes()[picked]
         ends = np.cumsum(sizes)
         starts = self.ends[picked] - sizes
         source = np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
-        return TextArray(ends, self.text[source])
+        return TextArray(frozen(ends), frozen(self.text[source]))
 
     @classmethod
     def concat(cls, parts: Sequence[TextArray]) -> TextArray:
         """All strings of the parts, in order."""
         sizes = np.concatenate([part.sizes() for part in parts]) if parts else np.empty(0, np.int64)
         text = np.concatenate([part.text for part in parts]) if parts else np.empty(0, np.uint8)
-        return cls(np.cumsum(sizes), text)
+        return cls(frozen(np.cumsum(sizes)), frozen(text))
 
 
 def _column(dtype: type[np.generic], *, nullable: bool = False, signed: bool = False) -> Any:
@@ -123,14 +148,8 @@ class Table:
         lengths = set()
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
-            if field.metadata["dtype"] is None:
-                value.ends.setflags(write=False)
-                value.text.setflags(write=False)
-            else:
-                value = np.ascontiguousarray(value, dtype=field.metadata["dtype"])
-                if value.flags.writeable:
-                    value = value.view()
-                    value.setflags(write=False)
+            if field.metadata["dtype"] is not None:
+                value = kept(value, field.metadata["dtype"])
                 object.__setattr__(self, field.name, value)
             lengths.add(len(value))
         if len(lengths) > 1:
@@ -176,7 +195,7 @@ class Table:
             if dtype is None:
                 filled[name] = value if name in columns else TextArray(np.zeros(count, np.int64), np.empty(0, np.uint8))
             else:
-                filled[name] = np.full(count, value, dtype) if np.ndim(value) == 0 else np.asarray(value, dtype)
+                filled[name] = frozen(np.full(count, value, dtype)) if np.ndim(value) == 0 else value
         return cls(**filled)
 
     @classmethod
@@ -190,7 +209,8 @@ class Table:
 
     def take(self: Self, rows: npt.NDArray[Any] | slice) -> Self:
         """The records of these rows (an index array, a mask or a slice), in that order; those of a slice are not copied."""
-        return type(self)(**{name: v.take(rows) if isinstance(v, TextArray) else v[rows] for name, v in self.columns().items()})
+        columns = self.columns().items()
+        return type(self)(**{name: v.take(rows) if isinstance(v, TextArray) else frozen(v[rows]) for name, v in columns})
 
     def replace(self: Self, **columns: Any) -> Self:
         """The same records with some columns exchanged."""
@@ -206,7 +226,7 @@ class Table:
         joined: dict[str, Any] = {}
         for name, (dtype, _) in cls.schema().items():
             values = [getattr(part, name) for part in parts]
-            joined[name] = TextArray.concat(values) if dtype is None else np.concatenate(values)
+            joined[name] = TextArray.concat(values) if dtype is None else frozen(np.concatenate(values))
         return cls(**joined)
 
     def equals(self, other: object) -> bool:
@@ -245,7 +265,7 @@ class TableBuilder:
 
     def table(self) -> Table:
         """What was collected, in the order it came."""
-        arrays: dict[str, Any] = {name: array[: self._count] for name, array in self._arrays.items()}
+        arrays: dict[str, Any] = {name: frozen(array[: self._count]) for name, array in self._arrays.items()}
         return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
 
 

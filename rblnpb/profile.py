@@ -27,6 +27,7 @@ from rblnpb.columns import (
     TraceEvents,
     UInt32,
     WorkloadSlices,
+    kept,
 )
 from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle
@@ -234,7 +235,7 @@ class Commands:
 
     def __post_init__(self) -> None:
         for column in dataclasses.fields(self):
-            getattr(self, column.name).setflags(write=False)
+            object.__setattr__(self, column.name, kept(getattr(self, column.name)))
 
     def __len__(self) -> int:
         return len(self.program_id)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import zstandard
 from google.protobuf.message import DecodeError
 
-from rblnpb.columns import ABSENT, TextArray
+from rblnpb.columns import ABSENT, TextArray, frozen
 from rblnpb.container import Buffer, fields, varint
 from rblnpb.v1 import columns_pb2
 
@@ -197,7 +197,9 @@ def decode_column(
     values = _as_dtype(values, dtype)
     if len(values) == 1:
         values = values[0]
-    return np.where(valid, values, ABSENT) if valid is not None and nullable else values
+    if valid is not None and nullable:
+        values = np.where(valid, values, ABSENT)
+    return frozen(values) if np.ndim(values) else values
 
 
 def _view(data: Buffer, start: int, end: int, count: int, width: int, kind: str) -> Array:
@@ -278,7 +280,7 @@ def decode_text(data: Buffer, start: int, end: int, count: int) -> TextArray:
     total = int(sizes.max()) if int(sizes.max()) > TEXT_LIMIT else int(sizes.sum())
     if total > TEXT_LIMIT:
         raise CodecError(f"its strings have {total:,} bytes or more, and a chunk may hold {TEXT_LIMIT:,}")
-    return TextArray(np.cumsum(sizes), np.frombuffer(_decompress(message.text, message.codec, total), np.uint8))
+    return TextArray(frozen(np.cumsum(sizes)), np.frombuffer(_decompress(message.text, message.codec, total), np.uint8))
 
 
 def _parse(message: Any, content: Buffer) -> Any:

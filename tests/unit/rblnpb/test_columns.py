@@ -9,7 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rblnpb.columns import ABSENT, Counters, Dependencies, DeviceSlices, Launches, Table, TableBuilder, TextArray, TraceEvents
+from rblnpb.columns import (
+    ABSENT,
+    Counters,
+    Dependencies,
+    DeviceSlices,
+    Launches,
+    Table,
+    TableBuilder,
+    TextArray,
+    TraceEvents,
+    frozen,
+)
 from rblnpb.profile import KINDS
 from rblnpb.v1 import columns_pb2
 
@@ -83,8 +94,30 @@ def test_arrays_are_read_only_and_those_of_the_caller_stay_writable() -> None:
     with pytest.raises(ValueError, match="read-only"):
         table.start_ns[0] = 5
     mine[0] = 9
+    assert table.start_ns.tolist() == [1, 2]
     with pytest.raises(dataclasses.FrozenInstanceError):
         table.start_ns = mine  # type: ignore[misc]  # that is what is refused
+
+
+def test_arrays_of_texts_are_copied_where_the_caller_can_write_to_them() -> None:
+    ends, text = np.array([1, 2], np.int64), np.frombuffer(b"ab", np.uint8).copy()
+    texts = TextArray(ends, text)
+    ends[0], text[0] = 0, 99
+
+    assert [texts[0], texts[1]] == [b"a", b"b"]
+
+
+def test_an_array_that_nobody_writes_to_is_taken_as_it_is() -> None:
+    ours = frozen(np.array([1, 2], np.int64))
+
+    assert np.shares_memory(Launches.of(start_ns=ours).start_ns, ours)
+
+
+def test_a_table_that_was_built_is_held_once() -> None:
+    builder = TableBuilder(Launches, 2)
+    builder.append(Launches.of(start_ns=[1, 2]))
+
+    assert np.shares_memory(builder.table().columns()["start_ns"], builder._arrays["start_ns"])
 
 
 @pytest.mark.parametrize(

@@ -106,3 +106,12 @@ def test_a_profile_cannot_be_changed() -> None:
         commands().size_bytes[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         tiny().device_slices.start_ticks[:] = np.uint64(0)
+
+
+def test_commands_are_copied_where_the_caller_can_write_to_them() -> None:
+    mine = np.array([0, 2], np.int64)
+    none = Commands.none()
+    table = Commands(**{**vars(none), "size_bytes": mine})
+    mine[1] = 9
+
+    assert (table.size_bytes.tolist(), none.program_id.flags.writeable) == ([0, 2], False)
