@@ -22,7 +22,7 @@ Row = tuple[Any, ...]
 
 def _form(table: type[Table]) -> tuple[tuple[str, int, tuple[int, int] | None], ...]:
     return tuple(
-        (name, ABSENT if is_nullable else 0, (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if dtype.kind in "iu" else None)
+        (name, ABSENT if is_nullable else 0, table.limits().get(name))
         for name, (dtype, is_nullable) in table.schema().items()
         if dtype is not None
     )
@@ -101,11 +101,11 @@ def row_of(kind: type[Table], columns: Mapping[str, Any], strings: StringTable) 
     for name, none, limits in form:
         value = columns.get(name)
         given += name in columns
+        if isinstance(value, str):
+            value = strings.intern(value)
         if value is None:
             value = none
-        elif isinstance(value, str):
-            value = strings.intern(value)
-        if not _fits(value, limits):
+        elif value != none and not _fits(value, limits):
             return None
         row.append(value)
     if given < len(columns):

@@ -45,11 +45,11 @@ class RecorderFile:
         failures: list[tuple[int, LossReason, int]] = []
         try:
             self._writer.define(strings=pending.strings, commands=pending.commands, **pending.rows)
-        except OSError:
+        except (OSError, ValueError):
             # Records without what they refer to would be nonsense, so nothing more is written.
             self._is_undefined = True
         # Without these readings the others place the records; a check says how well.
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             self._writer.snapshots(pending.snapshots)
         for whole, numbers in pending.tables():
             table = whole

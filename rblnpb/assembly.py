@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from rblnpb import codec as wire
-from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table, TableBuilder
+from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table, TextArray, frozen
 from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, FormatError, Severity
-from rblnpb.invariants import check, without_dangling, without_wild_samples
+from rblnpb.invariants import check, without_dangling, without_wild_launches, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
 
-__all__ = ["Budget", "assemble"]
+__all__ = ["Budget", "TableBuilder", "assemble"]
 
 _FREE_BYTES: Final = 2 << 30
 _EXPANSION: Final = 1_000
@@ -89,9 +89,35 @@ def assemble(data: Buffer, session_id: int, frames: Sequence[Frame], file_findin
     )
     _note_totals(profile, reading)
     _note_unknown(profile, reading)
+    profile, wild_launches = without_wild_launches(profile)
     profile, wild = without_wild_samples(profile)
     profile, dangling = without_dangling(profile)
-    return profile.replace(findings=(*reading.findings, *wild, *dangling, *check(profile)))
+    return profile.replace(findings=(*reading.findings, *wild_launches, *wild, *dangling, *check(profile)))
+
+
+class TableBuilder:
+    """Collects parts of one table in arrays of the final size, so that a large file is held once, not twice."""
+
+    def __init__(self, table: type[Table], capacity: int) -> None:
+        """Room for `capacity` records of the kind."""
+        self._table = table
+        self._count = 0
+        self._arrays = {name: np.empty(capacity, dtype) for name, (dtype, _) in table.schema().items() if dtype is not None}
+        self._texts: dict[str, list[TextArray]] = {name: [] for name, (dtype, _) in table.schema().items() if dtype is None}
+
+    def append(self, part: Table) -> None:
+        """Take the records of a part of the same kind; they must fit the capacity."""
+        stop = self._count + len(part)
+        for name, array in self._arrays.items():
+            array[self._count : stop] = getattr(part, name)
+        for name, texts in self._texts.items():
+            texts.append(getattr(part, name))
+        self._count = stop
+
+    def table(self) -> Table:
+        """What was collected, in the order it came."""
+        arrays: dict[str, Any] = {name: frozen(array[: self._count]) for name, array in self._arrays.items()}
+        return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
 
 
 @dataclass

@@ -27,7 +27,6 @@ __all__ = [
     "Launches",
     "Overheads",
     "Table",
-    "TableBuilder",
     "TextArray",
     "TraceEvents",
     "WorkloadSlices",
@@ -124,12 +123,15 @@ class TextArray:
         return cls(frozen(np.cumsum(sizes)), frozen(text))
 
 
-def _column(dtype: type[np.generic], *, nullable: bool = False, signed: bool = False) -> Any:
-    return dataclasses.field(metadata={"dtype": np.dtype(dtype), "nullable": nullable, "signed": signed})
+_INT64_TOP: Final = (1 << 63) - 1
+
+
+def _column(dtype: type[np.generic], *, nullable: bool = False, signed: bool = False, top: int | None = None) -> Any:
+    return dataclasses.field(metadata={"dtype": np.dtype(dtype), "nullable": nullable, "signed": signed, "top": top})
 
 
 def _text() -> Any:
-    return dataclasses.field(metadata={"dtype": None, "nullable": False, "signed": False})
+    return dataclasses.field(metadata={"dtype": None, "nullable": False, "signed": False, "top": None})
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +169,15 @@ class Table:
     def signed_columns(cls) -> frozenset[str]:
         """Names of the columns that the schema calls signed: the only ones that may hold a negative number."""
         return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata["signed"])
+
+    @classmethod
+    def limits(cls) -> dict[str, tuple[int, int]]:
+        """Least and greatest value of each column of integers, without ABSENT."""
+        return {
+            field.name: (-_INT64_TOP if field.metadata["signed"] else 0, field.metadata["top"] or int(np.iinfo(dtype).max))
+            for field in dataclasses.fields(cls)
+            if (dtype := field.metadata["dtype"]) is not None and dtype.kind in "iu"
+        }
 
     @classmethod
     def of(cls: type[Self], count: int | None = None, **columns: Any) -> Self:
@@ -244,31 +255,6 @@ class Table:
         return True
 
 
-class TableBuilder:
-    """Collects parts of one table in arrays of the final size, so that a large file is held once, not twice."""
-
-    def __init__(self, table: type[Table], capacity: int) -> None:
-        """Room for `capacity` records of the kind."""
-        self._table = table
-        self._count = 0
-        self._arrays = {name: np.empty(capacity, dtype) for name, (dtype, _) in table.schema().items() if dtype is not None}
-        self._texts: dict[str, list[TextArray]] = {name: [] for name, (dtype, _) in table.schema().items() if dtype is None}
-
-    def append(self, part: Table) -> None:
-        """Take the records of a part of the same kind; they must fit the capacity."""
-        stop = self._count + len(part)
-        for name, array in self._arrays.items():
-            array[self._count : stop] = getattr(part, name)
-        for name, texts in self._texts.items():
-            texts.append(getattr(part, name))
-        self._count = stop
-
-    def table(self) -> Table:
-        """What was collected, in the order it came."""
-        arrays: dict[str, Any] = {name: frozen(array[: self._count]) for name, array in self._arrays.items()}
-        return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
-
-
 @dataclass(frozen=True, eq=False)
 class Launches(Table):
     """Submissions by the host; `start_ns` is in the host monotonic clock. Columns as in LaunchColumns."""
@@ -276,7 +262,7 @@ class Launches(Table):
     kind: ClassVar[int] = 16
     label: ClassVar[str] = "launches"
 
-    launch_id: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64, top=_INT64_TOP)
     program_id: UInt32 = _column(np.uint32)
     start_ns: Int64 = _column(np.int64, signed=True)
     process_id: Int64 = _column(np.int64)
@@ -300,7 +286,7 @@ class DeviceSlices(Table):
     engine_id: UInt32 = _column(np.uint32)
     start_ticks: UInt64 = _column(np.uint64)
     duration_ticks: UInt64 = _column(np.uint64)
-    launch_id: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64, top=_INT64_TOP)
     instance: UInt32 = _column(np.uint32)
     sequence: Int64 = _column(np.int64, nullable=True)
     workload: Int64 = _column(np.int64, nullable=True)
@@ -321,7 +307,7 @@ class WorkloadSlices(Table):
     engine_id: UInt32 = _column(np.uint32)
     start_ticks: UInt64 = _column(np.uint64)
     duration_ticks: UInt64 = _column(np.uint64)
-    launch_id: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64, top=_INT64_TOP)
     program_id: UInt32 = _column(np.uint32)
     instance: UInt32 = _column(np.uint32)
     sequence: Int64 = _column(np.int64, nullable=True)
@@ -351,7 +337,7 @@ class HostSlices(Table):
     duration_ns: Int64 = _column(np.int64)
     process_id: Int64 = _column(np.int64)
     thread_id: Int64 = _column(np.int64)
-    launch_id: UInt64 = _column(np.uint64)
+    launch_id: UInt64 = _column(np.uint64, top=_INT64_TOP)
     size_bytes: Int64 = _column(np.int64, nullable=True)
 
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.clock import HOST_MONOTONIC, ClockMap, ClockSnapshot
-from rblnpb.columns import Table
+from rblnpb.columns import ABSENT, Table
 from rblnpb.errors import ClockError, Finding, Severity
-from rblnpb.profile import BUILT_IN_CLOCKS, KINDS, Profile
+from rblnpb.profile import KINDS, Profile
 
-__all__ = ["check", "dangling_references", "without_dangling", "without_wild_samples"]
+__all__ = ["check", "contradictions", "without_dangling", "without_wild_launches", "without_wild_samples"]
 
 
 def check(profile: Profile) -> tuple[Finding, ...]:
@@ -37,12 +37,16 @@ def check(profile: Profile) -> tuple[Finding, ...]:
     return (
         *_end(profile),
         *_losses(profile),
-        *_definitions(profile),
-        *dangling_references(profile),
+        *contradictions(profile),
         *_launches(profile),
         *_clocks(profile),
         *_durations(profile),
     )
+
+
+def contradictions(profile: Profile) -> tuple[Finding, ...]:
+    """Those findings, all errors, about what a file cannot hold: read back, it would be another profile."""
+    return (*_definitions(profile), *_commands(profile), *_dangling_references(profile), *_undefined_clocks(profile))
 
 
 def _end(profile: Profile) -> Iterable[Finding]:
@@ -87,6 +91,43 @@ def _definitions(profile: Profile) -> Iterable[Finding]:
         if dangling:
             message = f"{dangling} definitions refer by {where} to what the profile does not define"
             yield Finding(Severity.ERROR, "dangling-definition", message, dangling, where)
+    wild = sum(not 1 <= clock.width_bits <= 64 for clock in profile.clocks)
+    if wild:
+        message = f"{wild} clocks have a width that is not 1 to 64 bits"
+        yield Finding(Severity.ERROR, "impossible-value", message, wild, "clocks.width_bits")
+
+
+def _commands(profile: Profile) -> Iterable[Finding]:
+    """Programs whose commands are not in the table, commands that are of no program, and what commands refer to in vain."""
+    commands = profile.commands
+    count = len(commands)
+    owner, first_row = np.zeros((2, count), np.int64)
+    outside = 0
+    for program in profile.programs:
+        first, last = program.first_command_row, program.first_command_row + program.command_count
+        if program.command_count and (first < 1 or last > count or owner[first:last].any()):
+            outside += 1
+            continue
+        owner[first:last], first_row[first:last] = program.program_id, first
+    if outside:
+        message = f"{outside} programs have commands that are not in the table, or are another program's"
+        yield Finding(Severity.ERROR, "dangling-definition", message, outside, "programs.first_command_row")
+    # A hole between commands is what a lost packet leaves; nothing stands in it.
+    sizes = np.diff(commands.predecessor_ends, prepend=0)
+    is_empty = (commands.layer_strindex == 0) & (commands.command_index == 0) & (commands.engine_kind == 0) & (sizes == 0)
+    is_empty &= (commands.size_bytes == ABSENT) & (commands.chiplet == ABSENT)
+    homeless = int(((owner != commands.program_id) | ((owner == 0) & ~is_empty)).sum()) + int(count > 1 and owner[-1] == 0)
+    if homeless:
+        message = f"{homeless:,} commands are of no program that has them: they would not be in the file"
+        yield Finding(Severity.ERROR, "dangling-definition", message, homeless, "commands.program_id")
+    before = commands.predecessor_rows
+    of_row = np.repeat(np.arange(count), sizes)
+    inside = before[before < count], of_row[before < count]
+    strange = len(before) - int((first_row[inside[0]] == first_row[inside[1]]).sum())
+    strange += int((commands.layer_strindex >= len(profile.strings)).sum())
+    if strange:
+        message = f"{strange:,} commands refer to strings or to commands of their program that are not there"
+        yield Finding(Severity.ERROR, "dangling-definition", message, strange, "commands")
 
 
 def _reference_limits(profile: Profile) -> dict[str, Any]:
@@ -145,7 +186,7 @@ def _dangling(profile: Profile) -> Iterable[tuple[Table, str, npt.NDArray[np.boo
                 yield table, name, mask
 
 
-def dangling_references(profile: Profile) -> Iterator[Finding]:
+def _dangling_references(profile: Profile) -> Iterator[Finding]:
     """Findings about columns of records that refer to what the profile does not define."""
     for table, name, mask in _dangling(profile):
         count = int(mask.sum())
@@ -160,7 +201,7 @@ def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
 
     Dependencies lose the record instead: one without both ends is none.
     """
-    findings = tuple(dangling_references(profile))
+    findings = tuple(_dangling_references(profile))
     changes: dict[str, Table] = {}
     for table, name, mask in _dangling(profile):
         current = changes.get(table.label, table)
@@ -183,6 +224,23 @@ def without_wild_samples(profile: Profile) -> tuple[Profile, tuple[Finding, ...]
     message = f"{count:,} samples of counters are no finite numbers: they were left out"
     finding = Finding(Severity.WARNING, "not-finite", message, count, "counters")
     return profile.replace(counters=profile.counters.take(is_finite)), (finding,)
+
+
+def without_wild_launches(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
+    """The profile with every launch id that is beyond its limit set to 0, and the findings that say so."""
+    findings: list[Finding] = []
+    changes: dict[str, Table] = {}
+    for table in map(profile.table, KINDS):
+        if "launch_id" not in table.schema() or not len(table):
+            continue
+        launch_id, top = table.columns()["launch_id"], table.limits()["launch_id"][1]
+        wild = launch_id > top
+        if wild.any():
+            count = int(wild.sum())
+            message = f"{count:,} {table.label} have a launch id beyond 2**63 - 1: it was read as 0, not known"
+            findings.append(Finding(Severity.ERROR, "impossible-value", message, count, f"{table.label}.launch_id"))
+            changes[table.label] = table.replace(launch_id=np.where(wild, 0, launch_id))
+    return (profile.replace(**changes) if changes else profile), tuple(findings)
 
 
 def _launches(profile: Profile) -> Iterable[Finding]:
@@ -215,21 +273,25 @@ def _runs(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.in
     return values[edges[:-1]], np.diff(edges)
 
 
+def _used_clocks(profile: Profile) -> list[int]:
+    """Ids of the clocks on which records tick, ascending."""
+    tables = [profile.table(kind) for kind in KINDS if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))]
+    return sorted({int(value) for table in tables for value in np.unique(_runs(table.columns()["clock_id"])[0])})
+
+
+def _undefined_clocks(profile: Profile) -> Iterable[Finding]:
+    for clock_id in _used_clocks(profile):
+        if profile.clock(clock_id) is None:
+            yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
+
+
 def _clocks(profile: Profile) -> Iterable[Finding]:
     readings: dict[int, list[ClockSnapshot]] = {}
     for snapshot in profile.clock_snapshots:
         readings.setdefault(snapshot.clock_id, []).append(snapshot)
-    clocks = {clock.clock_id: clock for clock in reversed((*BUILT_IN_CLOCKS, *profile.clocks))}
-    used = [
-        profile.table(kind).columns()["clock_id"]
-        for kind in KINDS
-        if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))
-    ]
-    for clock_id in sorted({int(value) for values in used for value in np.unique(_runs(values)[0])}):
-        clock = clocks.get(clock_id)
-        if clock is None:
-            yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
-        elif clock_id != HOST_MONOTONIC:
+    for clock_id in _used_clocks(profile):
+        clock = profile.clock(clock_id)
+        if clock is not None and clock_id != HOST_MONOTONIC:
             try:
                 yield from _clock_quality(ClockMap.of(clock, tuple(readings.get(clock_id, ()))))
             except ClockError as error:

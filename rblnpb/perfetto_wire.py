@@ -185,7 +185,7 @@ def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
     session_id = profile.session.session_id
     sequence_id = session_id % 0x7FFF_FFFF + 1
     # Two sessions in one file must not share a track: the session's number goes into the track's.
-    uuids = [(session_id + place * _GOLDEN) % (1 << 64) or 1 for place in range(len(shown) + len(profile.devices) + 1)]
+    uuids = [(session_id + place * _GOLDEN) % (1 << 64) or 1 for place in range(2 * len(shown))]
     yield _tracks(profile, shown, uuids, sequence_id)
     track_uuids = np.array(uuids[: len(shown)], np.uint64)
     names = _Names(profile, parts)
@@ -201,8 +201,9 @@ def _tracks(profile: Profile, shown: list[tuple[Engine, int]], uuids: list[int],
     devices = {device.device_id: device for device in (*profile.devices, Device(0, "device"))}
     pids = {device_id: _FIRST_PID + place for place, device_id in enumerate(dict.fromkeys(engine.device_id for engine, _ in shown))}
     packets = [
-        process_packet(uuid, pid, devices[device_id].name or f"device {devices[device_id].ordinal}", sequence_id)
+        process_packet(uuid, pid, device.name or f"device {device.ordinal}", sequence_id)
         for uuid, (device_id, pid) in zip(uuids[len(shown) :], pids.items(), strict=False)
+        for device in [devices.get(device_id, Device(device_id, f"undefined device {device_id}"))]
     ]
     for place, (engine, lane) in enumerate(shown):
         name = engine.name or ENGINE_NAMES[engine.kind]

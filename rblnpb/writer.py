@@ -15,7 +15,7 @@ from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_m
 from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, TextArray, WorkloadSlices
 from rblnpb.container import payload
 from rblnpb.errors import CheckError, Finding, Severity
-from rblnpb.invariants import dangling_references
+from rblnpb.invariants import contradictions
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
@@ -44,8 +44,7 @@ class StreamWriter:
         Raises:
             ValueError: An unknown codec, or a session id outside 1 to 2**64 - 1.
         """
-        if codec not in wire.CODECS:
-            raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
+        _refuse_unknown_codec(codec)
         if not 0 < session.session_id < 1 << 64:
             raise ValueError(f"a session id is a number from 1 to 2**64 - 1, not {session.session_id}")
         self.strings = StringTable(strings)
@@ -170,13 +169,14 @@ def write(
         profile: It is checked first. One that was not ended properly is written without a closing packet.
         path: Name of the file, which appears whole or not at all, or a binary stream.
         codec: "zstd", "zlib", "none" or "raw"; raw columns are read without a copy.
-        display: Add Perfetto display packets, so that the Perfetto UI shows the slices.
+        display: Add Perfetto display packets, so that the Perfetto UI shows the slices. A profile that had them gets them anew.
         force: Overwrite a file that is there.
 
     Raises:
-        CheckError: A record refers to something that the profile does not define, or a value is one that the schema cannot hold.
+        CheckError: Read back, the file would hold another profile: a record or a definition refers to something that the profile
+            does not define, an id is defined twice, or a value is one that the schema cannot hold.
         OutputError: The file is there already, or cannot be written.
-        ValueError: An unknown codec, or a session id outside 1 to 2**64 - 1.
+        ValueError: An unknown codec.
 
     Example:
         >>> import io, rblnpb
@@ -192,17 +192,22 @@ def write(
         _write_to(profile, file, codec, display=display)
 
 
+def _refuse_unknown_codec(codec: str) -> None:
+    if codec not in wire.CODECS:
+        raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
+
+
 def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None:
-    findings = tuple(dangling_references(profile))
+    _refuse_unknown_codec(codec)
+    findings = contradictions(profile)
     if findings:
         raise CheckError("the profile to write", findings)
+    display = display or profile.session.has_display_packets
     session = dataclasses.replace(profile.session, has_display_packets=display)
-    writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
     try:
+        writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
         _write_all(writer, profile, display=display)
-    except CheckError:
-        raise
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         # Of the codec for columns, of protobuf for the numbers of definitions: both say what and why.
         raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
 

@@ -65,7 +65,7 @@ def encode_chunk(table: Table, clock_id: int, first_ordinal: int, codec: str) ->
         CodecError: A value that its column cannot hold.
     """
     parts: list[bytes] = []
-    numbers, signed = _COLUMN_NUMBERS[table.kind], table.signed_columns()
+    numbers, signed, limits = _COLUMN_NUMBERS[table.kind], table.signed_columns(), table.limits()
     for name, (dtype, nullable) in table.schema().items():
         if name == "clock_id":
             continue
@@ -73,6 +73,8 @@ def encode_chunk(table: Table, clock_id: int, first_ordinal: int, codec: str) ->
         try:
             if dtype is None:
                 encoded = encode_text(values, codec)
+            elif dtype.kind == "u" and limits[name][1] < np.iinfo(dtype).max and int(values.max()) > limits[name][1]:
+                raise CodecError(f"{int(values.max())} is no value of it: its limit is {limits[name][1]}")
             else:
                 ascends = name in _ASCENDING
                 encoded = encode_column(values, codec, nullable=nullable, signed=name in signed, is_ascending=ascends)

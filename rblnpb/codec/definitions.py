@@ -86,6 +86,8 @@ def _add_program(message: Message, program: Program, commands: Commands, strinde
         first_command_index=program.first_command_row,
     )
     first = program.first_command_row
+    if program.command_count and not 1 <= first <= len(commands) - program.command_count:
+        raise CodecError(f"program {program.program_id}: its commands are not in a table of {len(commands):,} rows")
     for command in range(first, first + program.command_count):
         added = row.commands.add(
             layer_strindex=int(commands.layer_strindex[command]),

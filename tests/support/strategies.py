@@ -61,7 +61,8 @@ def _table(draw: st.DrawFn, table: type[Table], limits: dict[str, list[int]]) ->
             ids = st.lists(st.sampled_from(limits[name]), min_size=count, max_size=count)
             columns[name] = np.array(draw(ids), dtype)
         elif draw(st.booleans()):
-            columns[name] = draw(columns_of(dtype, count, nullable=nullable, signed=name in table.signed_columns()))
+            values = draw(columns_of(dtype, count, nullable=nullable, signed=name in table.signed_columns()))
+            columns[name] = np.minimum(values, _INT64[1]).astype(dtype) if name == "launch_id" else values
     return table.of(count, **columns)
 
 

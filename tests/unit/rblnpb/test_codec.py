@@ -59,8 +59,8 @@ def packed(data: bytes, *transforms: int, value_width: int = 4, stored_width: in
     ("top", "name"), [(255, "u8"), (256, "u32"), (2**32 - 1, "u32"), (2**32, "u64"), (2**63, "u64"), (2**64 - 1, "u64")]
 )
 def test_a_column_takes_the_narrowest_form_that_holds_every_value(top: int, name: str) -> None:
-    table = Launches.of(launch_id=np.array([0, top], np.uint64))
-    column = encoded(table).launches.launch_id
+    table = DeviceSlices.of(start_ticks=np.array([0, top], np.uint64))
+    column = encoded(table).device_slices.start_ticks
 
     assert [field.name for field, _ in column.ListFields()] == [name]
     assert list(getattr(column, name)) == [0, top]
@@ -167,10 +167,12 @@ columns = st.integers(1, 40).flatmap(
 @given(columns, st.sampled_from(CODECS))
 def test_columns_come_back_from_every_codec(values: tuple[Any, Any, Any], codec: str) -> None:
     table = TraceEvents.of(start_ns=values[2])
-    other = Launches.of(launch_id=values[0], start_ns=values[1])
+    other = Launches.of(start_ns=values[1])
+    ticks = DeviceSlices.of(start_ticks=values[0])
 
     assert decoded(encode_chunk(table, 0, 0, codec)).equals(table)
     assert decoded(encode_chunk(other, 0, 0, codec)).equals(other)
+    assert decoded(encode_chunk(ticks, 0, 0, codec)).equals(ticks)
 
 
 # --- reading what others wrote -------------------------------------------------------------------------------------

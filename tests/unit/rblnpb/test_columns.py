@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rblnpb.assembly import TableBuilder
 from rblnpb.columns import (
     ABSENT,
     Counters,
@@ -16,7 +17,6 @@ from rblnpb.columns import (
     DeviceSlices,
     Launches,
     Table,
-    TableBuilder,
     TextArray,
     TraceEvents,
     frozen,

@@ -538,6 +538,19 @@ def test_a_chunk_that_contradicts_itself_is_left_out_by_read() -> None:
     assert "column start_ticks: 12 bytes instead of 9 records x 4" in profile.findings[0].message
 
 
+def test_a_launch_id_that_its_limit_excludes_is_read_as_0_and_counted() -> None:
+    def change(chunk: Any) -> None:
+        if chunk.HasField("device_slices"):
+            chunk.device_slices.launch_id.CopyFrom(type(chunk.device_slices.launch_id)(u64=[7, 2**63, 2**63 - 1]))
+
+    profile = rblnpb.read(altered(encode(tiny()), "chunk", change))
+
+    assert profile.device_slices.launch_id.tolist() == [7, 0, 2**63 - 1]
+    assert [(finding.code, finding.count, finding.where) for finding in profile.findings if finding.severity == Severity.ERROR] == [
+        ("impossible-value", 1, "device_slices.launch_id")
+    ]
+
+
 # --- limits --------------------------------------------------------------------------------------------------------
 
 

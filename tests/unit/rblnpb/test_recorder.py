@@ -268,7 +268,8 @@ def test_losses_are_in_the_file_before_it_is_closed() -> None:
     ("kind", "columns"),
     [
         (Launches, {"launch_id": -1}),
-        (Launches, {"launch_id": 1 << 64}),
+        (Launches, {"launch_id": 1 << 63}),
+        (Launches, {"thread_id": -1}),
         (Launches, {"start_ns": 1.5}),
         (Launches, {"instance": 1 << 32}),
         (Counters, {"value": float("nan")}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import rblnpb
-from rblnpb.clock import ClockMap, clock_maps
+from rblnpb.clock import Clock, ClockMap, clock_maps
 from rblnpb.columns import (
     ABSENT,
     CHUNK_LIMIT,
@@ -25,11 +26,12 @@ from rblnpb.columns import (
     TraceEvents,
 )
 from rblnpb.errors import CheckError, OutputError
-from rblnpb.profile import Device, Loss, LossReason, Profile, Program, Session
+from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session
 from rblnpb.v1 import stream_pb2
 from rblnpb.writer import StreamWriter, bounds
-from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, encode, full, packets, payloads, tiny
+from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, commands, encode, full, packets, payloads, tiny
 
+SLICES = DeviceSlices.of(1, clock_id=17)
 MAPS = clock_maps((RBLN,), SNAPSHOTS)
 
 
@@ -165,9 +167,13 @@ def test_a_dangling_reference_is_refused() -> None:
         ({"launches": Launches.of(thread_id=np.array([4, -1]))}, "launches: column thread_id: -1 is no value of it"),
         ({"host_slices": HostSlices.of(duration_ns=np.array([-5]))}, "host_slices: column duration_ns: -5 is no value of it"),
         ({"overheads": Overheads.of(size_bytes=np.array([-5, 3]))}, "overheads: column size_bytes: -5 is no value of it"),
+        (
+            {"launches": Launches.of(launch_id=np.array([2**63], np.uint64))},
+            "launches: column launch_id: 9223372036854775808 is no",
+        ),
     ],
 )
-def test_a_negative_number_in_a_column_that_is_not_signed_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_a_number_that_its_column_cannot_hold_is_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(CheckError, match=message):
         encode(tiny(**changes))
 
@@ -179,11 +185,64 @@ def test_a_negative_number_in_a_column_that_is_not_signed_is_refused(changes: di
         {"losses": (Loss(17, LossReason.UNKNOWN, -1),)},
         {"threads": ((2**64, "a"),)},
         {"programs": (Program(2**32, "mm"),)},
+        {"session": Session(SESSION_ID, process_id=-1)},
+        {"clocks": (Clock(16, "rbln:0", 10**9, 0, 1),)},
     ],
 )
 def test_a_number_that_its_field_cannot_hold_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(CheckError, match="impossible-value"):
         encode(tiny(**changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "where"),
+    [
+        ({"programs": (Program(1, "mm", command_count=5),)}, "dangling-definition", "programs.first_command_row"),
+        (
+            {"programs": (Program(1, "mm", "", "", 2, 2),), "commands": commands()},
+            "dangling-definition",
+            "programs.first_command_row",
+        ),
+        ({"commands": commands()}, "dangling-definition", "commands.program_id"),
+        ({"programs": (Program(9, "mm", "", "", 1, 2),), "commands": commands()}, "dangling-definition", "commands.program_id"),
+        (
+            {"programs": (Program(1, "mm", "", "", 1, 2),), "commands": replace(commands(), layer_strindex=np.array([0, 99, 3]))},
+            "dangling-definition",
+            "commands",
+        ),
+        (
+            {"programs": (Program(1, "mm", "", "", 1, 2),), "commands": replace(commands(), predecessor_rows=np.array([9]))},
+            "dangling-definition",
+            "commands",
+        ),
+        ({"engines": (*tiny().engines, Engine(2, 9, EngineKind.HOST))}, "dangling-definition", "engines.device_id"),
+        ({"devices": (*tiny().devices, *tiny().devices)}, "repeated-id", "devices"),
+        ({"clocks": (), "devices": (), "engines": (), "clock_snapshots": (), "device_slices": SLICES}, "unknown-clock", ""),
+    ],
+)
+def test_what_would_be_read_back_as_something_else_is_refused_before_a_byte_is_written(
+    changes: dict[str, Any], code: str, where: str
+) -> None:
+    file = io.BytesIO()
+
+    with pytest.raises(CheckError) as raised:
+        rblnpb.write(tiny(**changes), file, display=True)
+
+    assert [(finding.code, finding.where) for finding in raised.value.findings[:1]] == [(code, where)]
+    assert file.getvalue() == b""
+
+
+def test_a_clock_that_was_never_read_is_written_as_it_is() -> None:
+    profile = tiny(clock_snapshots=())
+
+    assert rblnpb.read(encode(profile)).equals(profile)
+
+
+def test_a_profile_with_display_packets_keeps_them() -> None:
+    file = io.BytesIO()
+    rblnpb.write(tiny(), file, display=True)
+
+    assert encode(rblnpb.read(file.getvalue()), "zstd") == file.getvalue()
 
 
 def test_what_is_no_text_is_written_as_question_marks() -> None:
