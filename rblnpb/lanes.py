@@ -6,6 +6,8 @@ one by one, in the order in which Perfetto takes them, so that those go to anoth
 
 from __future__ import annotations
 
+import heapq
+from collections import defaultdict
 from typing import Final
 
 import numpy as np
@@ -99,23 +101,64 @@ def _crossing_places(opens: Int64, closes: Int64) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), (lasts + 2).tolist(), strict=True))
 
 
+_FOREVER: Final = int(np.iinfo(np.int64).max)
+
+
 def _first_fit(starts: list[int], ends: list[int]) -> list[int]:
-    """The first lane for each slice, taken in order, on which it crosses none that is open there."""
-    open_ends: list[list[int]] = []
+    """The first lane for each slice, taken in order, on which it crosses none that is open there; in O(n log n)."""
+    innermost = _Tops()
+    open_ends: defaultdict[int, list[int]] = defaultdict(lambda: [_FOREVER])
+    closing: list[tuple[int, int]] = []
     lane_of = []
     for start, end in zip(starts, ends, strict=True):
-        lane = 0
-        while lane < len(open_ends) and not _fits(open_ends[lane], start, end):
-            lane += 1
-        if lane == len(open_ends):
-            open_ends.append([])
+        while closing and closing[0][0] <= start:
+            lane = heapq.heappop(closing)[1]
+            open_ends[lane].pop()
+            innermost.put(lane, open_ends[lane][-1])
+        lane = innermost.first(end)
         open_ends[lane].append(end)
+        innermost.put(lane, end)
+        heapq.heappush(closing, (end, lane))
         lane_of.append(lane)
     return lane_of
 
 
-def _fits(open_ends: list[int], start: int, end: int) -> bool:
-    """Whether a slice lies in the innermost open one, once those that ended before it are gone."""
-    while open_ends and open_ends[-1] <= start:
-        open_ends.pop()
-    return not open_ends or end <= open_ends[-1]
+class _Tops:
+    """Where the innermost open slice of each lane ends, as a binary tree of maxima; lanes without one end never."""
+
+    def __init__(self) -> None:
+        self._tree = [_FOREVER, _FOREVER]
+
+    def first(self, end: int) -> int:
+        """The first lane that ends at `end` or later."""
+        tree = self._tree
+        if tree[1] < end:
+            self._double()
+            return len(tree) // 2
+        node = 1
+        while 2 * node < len(tree):
+            node *= 2
+            node += tree[node] < end
+        return node - len(tree) // 2
+
+    def put(self, lane: int, end: int) -> None:
+        """The lane ends here now."""
+        tree = self._tree
+        node = len(tree) // 2 + lane
+        tree[node] = end
+        while node > 1:
+            node //= 2
+            latest = max(tree[2 * node], tree[2 * node + 1])
+            if tree[node] == latest:
+                break
+            tree[node] = latest
+
+    def _double(self) -> None:
+        """Make room for twice as many lanes."""
+        leaves = self._tree[len(self._tree) // 2 :]
+        size = 2 * len(leaves)
+        self._tree = [_FOREVER] * (2 * size)
+        for lane, end in enumerate(leaves):
+            self._tree[size + lane] = end
+        for node in range(size - 1, 0, -1):
+            self._tree[node] = max(self._tree[2 * node], self._tree[2 * node + 1])

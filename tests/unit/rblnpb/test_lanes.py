@@ -37,6 +37,13 @@ def test_a_third_row_is_made_when_two_do_not_do() -> None:
     assert lanes_of((0, 0, 10), (0, 1, 10), (0, 2, 10)) == [0, 1, 2]
 
 
+def test_slices_that_all_cross_each_other_take_time_in_proportion() -> None:
+    count = 20_000
+    start = np.arange(count)
+
+    assert lanes(np.zeros(count, np.int32), start, np.full(count, count)).tolist() == start.tolist()
+
+
 def test_tracks_do_not_see_each_other() -> None:
     assert lanes_of((0, 0, 10), (1, 5, 10)) == [0, 0]
 
