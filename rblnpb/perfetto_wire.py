@@ -2,7 +2,7 @@
 
 Field numbers are those of `perfetto/trace/trace_packet.proto` and the messages that it refers to. Numbers that differ from packet
 to packet are varints of one fixed width (longer than need be, which every protobuf reader takes), so that a block of packets is a
-byte matrix that numpy fills column by column; only names are as long as they are.
+byte matrix that numpy fills column by column; only names are as long as they are, and are put between its columns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.clock import clock_maps
-from rblnpb.columns import DeviceSlices, WorkloadSlices
+from rblnpb.columns import DeviceSlices, TextArray, WorkloadSlices, frozen
 from rblnpb.container import varint
 from rblnpb.lanes import lanes, outer_first
 from rblnpb.naming import render
@@ -31,7 +31,6 @@ __all__ = ["bundle", "display_packets", "engine_rows", "process_packet", "shown_
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
-Texts = npt.NDArray[np.bytes_]
 
 _BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 24
@@ -95,7 +94,7 @@ def thread_packet(uuid: int, pid: int, tid: int, name: str, sequence_id: int) ->
 
 
 def slice_packets(
-    uuids: npt.NDArray[np.uint64], track: Int32, start_ns: Int64, end_ns: Int64, names: Texts, sequence_id: int
+    uuids: npt.NDArray[np.uint64], track: Int32, start_ns: Int64, end_ns: Int64, names: TextArray, sequence_id: int
 ) -> bytes:
     """A begin and an end for every slice.
 
@@ -106,23 +105,21 @@ def slice_packets(
         uuids: uint64[k]; of the tracks.
         track: int32[n]; rows of `uuids`.
         start_ns, end_ns: int64[n]; not negative; no two slices of a track cross, and they are ordered by start, the longer first.
-        names: S[n]; UTF-8.
+        names: n names; UTF-8.
         sequence_id: As of the tracks.
 
     Returns:
         The packets.
     """
-    width = names.dtype.itemsize
-    name_bytes = np.strings.str_len(names)
+    name_bytes = names.sizes()
     sequence = _number(10, sequence_id)
     # Every length is written in as many bytes as the longest could need.
-    size_bytes = len(varint(width + 256))
+    size_bytes = len(varint(int(name_bytes.max(initial=0)) + 256))
     end_bytes = 2 + 1 + _TIME_BYTES
     event_bytes = end_bytes + 2 + size_bytes + name_bytes
     packet_bytes = 1 + _TIME_BYTES + len(sequence) + 1 + size_bytes + event_bytes
     uuid = _fixed_varints(uuids, _TIME_BYTES)[track]
-    text = names.view(np.uint8).reshape(len(names), width)
-    columns: list[bytes | UInt8] = [
+    before: list[bytes | UInt8] = [
         b"\x0a",
         _fixed_varints(packet_bytes, size_bytes),
         b"\x40",
@@ -133,22 +130,34 @@ def slice_packets(
         uuid,
         b"\xba\x01",
         _fixed_varints(name_bytes, size_bytes),
-        text,
+    ]
+    after: list[bytes | UInt8] = [
         b"\x0a" + varint(1 + _TIME_BYTES + len(sequence) + 2 + end_bytes) + b"\x40",
         _fixed_varints(end_ns, _TIME_BYTES),
         sequence + b"\x5a" + varint(end_bytes) + b"\x48\x02\x58",
         uuid,
     ]
+    rows = _matrix([*before, *after], len(names))
+    lengths = np.empty((len(names), 3), np.int64)
+    lengths[:, 0] = _matrix(before, 0).shape[1]
+    lengths[:, 1] = name_bytes
+    lengths[:, 2] = rows.shape[1] - lengths[:, 0]
+    is_text = np.repeat(np.tile([False, True, False], len(names)), lengths.reshape(-1))
+    packets = np.empty(len(is_text), np.uint8)
+    packets[is_text] = names.text
+    packets[~is_text] = rows.reshape(-1)
+    return packets.tobytes()
+
+
+def _matrix(columns: list[bytes | UInt8], count: int) -> UInt8:
+    """uint8[count, total width]; columns side by side, bytes the same in every row."""
     widths = [len(column) if isinstance(column, bytes) else column.shape[1] for column in columns]
-    rows = np.empty((len(names), sum(widths)), np.uint8)
-    is_kept = np.ones(rows.shape, np.bool_)
+    rows = np.empty((count, sum(widths)), np.uint8)
     at = 0
-    for column, size in zip(columns, widths, strict=True):
-        rows[:, at : at + size] = np.frombuffer(column, np.uint8) if isinstance(column, bytes) else column
-        if column is text:
-            is_kept[:, at : at + size] = np.arange(size) < name_bytes[:, None]
-        at += size
-    return rows[is_kept].tobytes()
+    for column, width in zip(columns, widths, strict=True):
+        rows[:, at : at + width] = np.frombuffer(column, np.uint8) if isinstance(column, bytes) else column[:count]
+        at += width
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +199,19 @@ def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
     track_uuids = np.array(uuids[: len(shown)], np.uint64)
     names = _Names(profile, parts)
     order = outer_first(start, end)
-    size = max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // names.longest_bytes))
-    for first in range(0, len(order), size):
-        rows = order[first : first + size]
+    for rows in _blocks(order, names.sizes(order)):
         yield slice_packets(track_uuids, track[rows].astype(np.int32), start[rows], end[rows], names.take(rows), sequence_id)
+
+
+def _blocks(order: npt.NDArray[np.intp], size_bytes: Int64) -> Iterator[npt.NDArray[np.intp]]:
+    """The rows in pieces of so few rows and bytes that they need little memory."""
+    until_bytes = np.cumsum(size_bytes)
+    first = 0
+    while first < len(order):
+        end_bytes = until_bytes[first] + _BLOCK_BYTES
+        last = min(first + _BLOCK_ROWS, int(np.searchsorted(until_bytes, end_bytes, side="right")))
+        yield order[first:last]
+        first = last
 
 
 def _tracks(profile: Profile, shown: list[tuple[Engine, int]], uuids: list[int], sequence_id: int) -> bytes:
@@ -227,45 +245,69 @@ def engine_rows(engines: list[Engine], engine_id: npt.NDArray[np.uint32]) -> Int
 
 
 class _Names:
-    """Names of the slices of several parts, which follow each other."""
+    """Names of the slices of several parts, which follow each other: each has a text of few, and parts around it."""
 
     def __init__(self, profile: Profile, parts: list[_Placed]) -> None:
         self._profile = profile
         self._parts = parts
-        self._texts = np.array([text.encode("utf-8", "replace") for text in profile.strings], dtype=np.bytes_)
-        self._programs = {program.program_id: program.name or f"program {program.program_id}" for program in profile.programs}
+        programs = {program.program_id: program.name or f"program {program.program_id}" for program in profile.programs}
+        self._texts = [_utf8(text) for text in (*profile.strings, "Device Workload", *programs.values())]
+        self._text_bytes = np.array(list(map(len, self._texts)), np.int64)
+        self._program_rows = {program_id: len(profile.strings) + 1 + row for row, program_id in enumerate(programs)}
+        self._text_rows = np.concatenate([self._rows_of(part) for part in parts])
         self._firsts = np.cumsum([0, *(len(part.rows) for part in parts)])
-        self.longest_bytes = self._texts.dtype.itemsize + 256
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Texts:
-        """S[n]; the names of some slices."""
-        part_of = np.searchsorted(self._firsts, rows, side="right") - 1
-        found = []
-        for number in np.unique(part_of).tolist():
-            part = self._parts[number]
-            places = np.flatnonzero(part_of == number)
-            found.append((places, self._of_table(part.table, part.rows[rows[places] - self._firsts[number]])))
-        names = np.empty(len(rows), np.result_type(*(texts.dtype for _, texts in found)))
-        for places, texts in found:
-            names[places] = texts
-        return names
-
-    def _of_table(self, table: DeviceSlices | WorkloadSlices, rows: Int64) -> Texts:
+    def _rows_of(self, part: _Placed) -> Int64:
+        """int64[n]; rows of the texts of a part's slices."""
+        table, rows = part.table, part.rows
         if isinstance(table, WorkloadSlices):
             ids, of_slice = np.unique(table.program_id[rows], return_inverse=True)
-            called = [self._programs.get(number, "Device Workload").encode("utf-8", "replace") for number in ids.tolist()]
-            return np.array(called, dtype=np.bytes_)[of_slice]
-        commands, command = self._profile.commands, table.command_row[rows]
-        stage, whole = table.stage_strindex[rows], table.name_strindex[rows]
-        by_parts = render(
-            self._profile.session.name_style,
-            layer=self._texts[np.where(stage > 0, stage, commands.layer_strindex[command])],
-            command=commands.command_index[command],
-            instance=table.instance[rows],
-            sequence=table.sequence[rows],
-            workload=table.workload[rows],
-        )
-        return np.where(whole > 0, self._texts[whole], by_parts)
+            nameless = len(self._profile.strings)
+            found = np.array([self._program_rows.get(number, nameless) for number in ids.tolist()], np.int64)[of_slice]
+        else:
+            layer = self._profile.commands.layer_strindex[table.command_row[rows]]
+            stage, whole = table.stage_strindex[rows], table.name_strindex[rows]
+            found = np.where(whole > 0, whole, np.where(stage > 0, stage, layer)).astype(np.int64)
+        return found
+
+    def sizes(self, rows: npt.NDArray[np.intp]) -> Int64:
+        """int64[n]; bytes that the packets of some slices take, about."""
+        sizes: Int64 = self._text_bytes[self._text_rows[rows]] + 256
+        return sizes
+
+    def take(self, rows: npt.NDArray[np.intp]) -> TextArray:
+        """The names of some slices."""
+        part_of = np.searchsorted(self._firsts, rows, side="right") - 1
+        # numpy pads texts to the longest, so those of about one length go together.
+        length_class = np.frexp(self._text_bytes[self._text_rows[rows]])[1]
+        kinds, kind_of = np.unique(part_of * 64 + length_class, return_inverse=True)
+        order = np.argsort(kind_of, kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(kind_of))[:-1])
+        found = [
+            self._of_part(self._parts[kind // 64], rows[group] - self._firsts[kind // 64], self._text_rows[rows[group]])
+            for kind, group in zip(kinds.tolist(), groups, strict=True)
+        ]
+        back = np.empty(len(rows), np.int64)
+        back[order] = np.arange(len(rows))
+        return TextArray.concat(found).take(back) if len(found) > 1 else found[0]
+
+    def _of_part(self, part: _Placed, places: npt.NDArray[np.intp], text_rows: Int64) -> TextArray:
+        distinct, of_slice = np.unique(text_rows, return_inverse=True)
+        texts = np.array([self._texts[row] for row in distinct.tolist()], dtype=np.bytes_)[of_slice]
+        table, rows = part.table, part.rows[places]
+        if isinstance(table, DeviceSlices):
+            by_parts = render(
+                self._profile.session.name_style,
+                layer=texts,
+                command=self._profile.commands.command_index[table.command_row[rows]],
+                instance=table.instance[rows],
+                sequence=table.sequence[rows],
+                workload=table.workload[rows],
+            )
+            texts = np.where(table.name_strindex[rows] > 0, texts, by_parts)
+        sizes = np.strings.str_len(texts)
+        padded = texts.view(np.uint8).reshape(len(texts), -1)
+        return TextArray(frozen(np.cumsum(sizes)), frozen(padded[np.arange(padded.shape[1]) < sizes[:, None]]))
 
 
 def _number(number: int, value: int) -> bytes:

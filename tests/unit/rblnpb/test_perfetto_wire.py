@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rblnpb
 from rblnpb.clock import HOST_MONOTONIC
-from rblnpb.columns import ABSENT, DeviceSlices, WorkloadSlices
+from rblnpb.columns import ABSENT, DeviceSlices, TextArray, WorkloadSlices
 from rblnpb.naming import NameStyle
 from rblnpb.perfetto_wire import display_packets, slice_packets
 from rblnpb.profile import Device, Engine, EngineKind, Profile, Program, Session
@@ -88,6 +88,13 @@ def test_names_are_put_together_of_their_parts_or_given_whole() -> None:
     )
 
     assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["aten::mm", "i1_0_W2_mm_0", "i1_7_args_0_0"]
+
+
+def test_a_long_name_among_short_ones_stays_with_its_slice() -> None:
+    long = "n" * 20_000
+    profile = tiny(strings=("", long, "mm"), device_slices=monotonic([0, 10, 20], [5, 5, 5], name_strindex=np.array([2, 1, 2])))
+
+    assert [(name, start) for _, _, name, start, _ in shown(display_packets(profile))] == [("mm", 0), ("mm", 20), (long, 10)]
 
 
 def test_slices_that_cross_stand_on_further_threads_of_their_engine() -> None:
@@ -177,7 +184,7 @@ def test_a_profile_with_display_packets_reads_as_without() -> None:
 
 def test_largest_numbers_fit() -> None:
     end = np.array([2**63 - 1])
-    data = slice_packets(np.array([2**64 - 1], np.uint64), np.zeros(1, np.int32), end - 1, end, np.array([b"x"]), 0x7FFF_FFFF)
+    data = slice_packets(np.array([2**64 - 1], np.uint64), np.zeros(1, np.int32), end - 1, end, TextArray.of([b"x"]), 0x7FFF_FFFF)
 
     begin, close = trace_pb2.Trace.FromString(data).packet
 
