@@ -2,6 +2,7 @@
 
     any thread: add, record  ->  buffer of each kind  ->  whoever fills it: chunk  ->  file
 
+What is written at one time is ordered by clock, so that each clock has whole chunks; within a clock records keep their order.
 There is no thread of its own. Two locks: one for the buffers, held for a moment, and one for the file. Who finds a buffer full
 enough writes it; others meanwhile go on recording, up to the capacity, and never wait for the disk. The file is whole packets at
 every moment, so that whatever ends the process leaves a profile that can be read.

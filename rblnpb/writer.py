@@ -165,6 +165,10 @@ def write(
 ) -> None:
     r"""Write a profile; the same profile gives the same bytes.
 
+    Records keep their order, and a chunk is of one clock, so a chunk begins wherever the clock changes. Where the slices of two
+    devices take turns, each of them costs a chunk of its own: about 100 bytes with its row of the index. `Recorder` orders what it
+    writes at one time by clock; who makes a profile in another way does well to do the same.
+
     Args:
         profile: It is checked first. One that was not ended properly is written without a closing packet.
         path: Name of the file, which appears whole or not at all, or a binary stream.
