@@ -12,15 +12,30 @@ from typing import Final
 
 import numpy as np
 
-from .timeline import ABSENT, Bool, HostTrace, Int32, Int64
+from rblnpb.columns import ABSENT
 
-__all__ = ["ANNOTATIONS", "OPS", "DeviceRows", "device_rows", "op_rows", "slice_rows"]
+from .timeline import Bool, HostTrace, Int32, Int64
+
+__all__ = [
+    "ANNOTATIONS",
+    "LAUNCHED",
+    "OPS",
+    "DeviceRows",
+    "device_rows",
+    "linked_rows",
+    "op_rows",
+    "owner_rows",
+    "slice_rows",
+]
 
 OPS: Final = ("cpu_op", "Operator")
 """Categories of operators: the only rows that own a launch. Capitals: torch up to 1.10."""
 
 ANNOTATIONS: Final = ("user_annotation", "python_function")
 """Categories of ranges that somebody named, or a tracer saw: a launch may lie in one, none owns one."""
+
+LAUNCHED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
+"""Categories of device work whose "External id" is that of the op which launched it; on every other row it is the row's own."""
 
 _WORK: Final = ("compute", "copy", "collective")
 _KINDS: Final = (*_WORK, "sync", "annotation", "host")
@@ -59,6 +74,46 @@ def slice_rows(host: HostTrace, *categories: str) -> Int64:
 def op_rows(host: HostTrace) -> Int64:
     """Rows of operators, ascending: what may own a launch."""
     return slice_rows(host, *OPS)
+
+
+def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
+    """The row that has each of these ids for its own.
+
+    Args:
+        host: The trace.
+        owners: int64[k]; rows of `host.events` that may own an id.
+        external_id: int64[n]; 0 = unknown, which nothing owns.
+
+    Returns:
+        int64[n]; rows of `host.events`, the first in the file where several have one id; -1 = none has it.
+    """
+    own = host.events.external_id[owners]
+    candidates = owners[own > 0]
+    own = own[own > 0]
+    by_id = np.argsort(own, kind="stable")
+    place = np.searchsorted(own[by_id], external_id, side="left")
+    found = np.concatenate((candidates[by_id], np.array([-1], np.int64)))[place]
+    is_it = (found >= 0) & (host.events.external_id[found] == external_id) & (external_id > 0)
+    return np.where(is_it, found, -1)
+
+
+def linked_rows(host: HostTrace, rows: Int64, owners: Int64) -> Int64:
+    """The row that each device row names itself, by its "External id" where its category means that.
+
+    Kineto of 2022 and 2023 wrote a row's own correlation id where no op was linked; ops count from 1 too, so that some have it.
+
+    Args:
+        host: The trace.
+        rows: int64[n]; rows of devices.
+        owners: int64[k]; rows that may be named: operators alone, or, as torch does it, annotations too.
+
+    Returns:
+        int64[n]; rows of `host.events`; -1 = none.
+    """
+    events = host.events
+    is_launched = _has_category(host, *LAUNCHED)[events.category[rows]]
+    is_own = events.external_id[rows] == events.correlation_id[rows]
+    return owner_rows(host, owners, np.where(is_launched & ~is_own, events.external_id[rows], 0))
 
 
 @dataclass(frozen=True, eq=False)

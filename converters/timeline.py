@@ -15,7 +15,6 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.columns import Overheads
 from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle, render
 
@@ -23,9 +22,6 @@ Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 Bool = npt.NDArray[np.bool_]
-
-ABSENT: Final = np.iinfo(np.int64).min
-"""An int64 field that the record does not have, where 0 and -1 are values."""
 
 Id = int | str | None
 """A process or thread id as traces have it: a number, a text such as "Spans", or missing."""
@@ -212,7 +208,7 @@ class SliceNames:
         )
 
     def render(self) -> npt.NDArray[np.bytes_]:
-        """S[n]; every name as UTF-8 bytes, in row order. Sinks call it block by block through `take`."""
+        """S[n]; every name as UTF-8 bytes, in row order. Each is as wide as the longest: sinks take blocks of bounded size."""
         layer_rows, layer = np.unique(self.stage, return_inverse=True)
         layers = np.array([self.strings[row].encode() for row in layer_rows.tolist()] or [b""], dtype=np.bytes_)
         names = render(
@@ -241,7 +237,6 @@ class AlignedSlices:
         names: What each is called, by its parts; see `SliceNames`.
         launch: int64[n]; row of `Timeline.launches`; -1 = none is known.
         host_row: int64[n]; row of `Timeline.host.events`: the op that caused it, by every rule; -1 = unattributed.
-        recorded_row: int64[n]; the same, only where the trace itself makes the link, as torch.profiler counts; -1 = none.
         event: int64[n]; row of `Timeline.host.events` when the slice came out of the host trace and is shown there
             already; -1 for slices of a profile.
         arguments: int64[n, k] for the k names of `Timeline.argument_names`; ABSENT = the record does not have it.
@@ -253,7 +248,6 @@ class AlignedSlices:
     names: SliceNames
     launch: Int64
     host_row: Int64
-    recorded_row: Int64
     event: Int64
     arguments: Int64
 
@@ -326,11 +320,24 @@ class RuntimeSlices:
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenWork:
-    """Work that the program did not ask for: a profile's records with `start_ns` in the trace clock, and their texts."""
+class OverheadRecords:
+    """Work that the program did not ask for, without its times, which nothing reads; all columns have the same length n.
 
-    records: Overheads = field(default_factory=Overheads.empty)
-    strings: tuple[str, ...] = ("",)
+    Attributes:
+        kind: uint32[n]; number of a `rblnpb.profile.OverheadKind`, or one that is not known.
+        op, reason, place: int32[n]; rows of `Timeline.strings`; 0 = unknown.
+        duration_ns, size_bytes: int64[n]; ABSENT = not known.
+    """
+
+    kind: npt.NDArray[np.uint32]
+    op: Int32
+    reason: Int32
+    place: Int32
+    duration_ns: Int64
+    size_bytes: Int64
+
+    def __len__(self) -> int:
+        return len(self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,21 +358,6 @@ class AlignedCounters:
 
     def __len__(self) -> int:
         return len(self.time_ns)
-
-
-@dataclass(frozen=True, eq=False)
-class Dependencies:
-    """Arrows between device slices: `successor` waited for `predecessor`.
-
-    Attributes:
-        predecessor, successor: int64[n]; rows of `Timeline.slices`.
-    """
-
-    predecessor: Int64
-    successor: Int64
-
-    def __len__(self) -> int:
-        return len(self.predecessor)
 
 
 @dataclass(frozen=True)
@@ -412,9 +404,9 @@ class Timeline:
         launches: Submissions by the host.
         runtime: What the runtime did on the host.
         counters: Samples.
-        dependencies: Arrows between rows of `slices`.
+        overheads: Work that the program did not ask for.
         tracks: Rows of the device side; `slices.track` and `frames.track` refer to them.
-        strings: Texts of launches, runtime slices and counters; row 0 is "". (Slice names and hidden work carry their own.)
+        strings: Texts of launches, runtime slices, counters and overheads; row 0 is "". (Slice names carry their own.)
         argument_names: Names of the columns of `slices.arguments` and `frames.arguments`.
         counts: Records by kind, as the profile has them.
         clocks: Quality of every clock that was placed.
@@ -423,7 +415,6 @@ class Timeline:
         device_name: What the framework calls the device, such as "rbln".
         sources: Names of the inputs.
         findings: Everything that reading and merging found odd.
-        hidden_work: Work that the program did not ask for.
     """
 
     host: HostTrace | None
@@ -432,7 +423,7 @@ class Timeline:
     launches: AlignedLaunches
     runtime: RuntimeSlices
     counters: AlignedCounters
-    dependencies: Dependencies
+    overheads: OverheadRecords
     tracks: tuple[Track, ...]
     strings: tuple[str, ...]
     argument_names: tuple[str, ...]
@@ -443,7 +434,6 @@ class Timeline:
     device_name: str
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
-    hidden_work: HiddenWork = field(default_factory=HiddenWork)
 
     def is_work(self) -> Bool:
         """bool[n]; which of `slices` are busy time: those of tracks that do work."""

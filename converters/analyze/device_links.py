@@ -8,14 +8,13 @@ from typing import Final
 
 import numpy as np
 
+from ..dialect import linked_rows
 from ..timeline import Bool, HostTrace, Id, Int32, Int64
 from .torch_rows import (
     DEVICE_ANNOTATION_CATEGORIES,
     DEVICE_CATEGORIES,
-    LAUNCHED_CATEGORIES,
     kind_table,
     launching_rows,
-    owner_rows,
     timed_rows,
 )
 
@@ -68,8 +67,7 @@ def no_device() -> DeviceLinks:
 def recorded_links(host: HostTrace) -> DeviceLinks:
     """The device rows that a host trace holds itself, with the links that it makes itself.
 
-    A piece of device work names the op that launched it by "External id". Annotation and synchronisation rows carry an
-    id of their own there, so they stay without a link.
+    Torch lists them all, waits too, and lets an annotation own work that has its id.
 
     Args:
         host: The trace.
@@ -83,15 +81,13 @@ def recorded_links(host: HostTrace) -> DeviceLinks:
     if not len(rows):
         return no_device()
     category = events.category[rows]
-    launched = np.array([text in LAUNCHED_CATEGORIES for text in host.strings], np.bool_)[category]
     annotation = np.array([text in DEVICE_ANNOTATION_CATEGORIES for text in host.strings], np.bool_)[category]
-    owner = owner_rows(host, launching_rows(host), events.external_id[rows])
     return DeviceLinks(
         host.strings,
         events.name[rows],
         events.start_ns[rows],
         events.duration_ns[rows],
-        np.where(launched, owner, -1),
+        linked_rows(host, rows, launching_rows(host)),
         annotation,
         rows,
     )

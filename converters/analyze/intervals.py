@@ -6,7 +6,16 @@ import numpy as np
 
 from ..timeline import Int64
 
-__all__ = ["overlap_count", "union_ns"]
+__all__ = ["exact_sum", "overlap_count", "union_ns"]
+
+
+def exact_sum(values: Int64) -> int:
+    """The sum of a column, whatever its size: a few long times are more than 64 bits hold.
+
+    >>> exact_sum(np.array([2**62, 2**62, -1]))
+    9223372036854775807
+    """
+    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFF_FFFF).sum())
 
 
 def union_ns(start_ns: Int64, duration_ns: Int64) -> int:

@@ -1,17 +1,17 @@
-"""Hidden work, summed by kind, operator and reason."""
+"""Overheads, summed by kind, operator and reason."""
 
 from __future__ import annotations
 
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from rblnpb.columns import Overheads
+from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 
 from ..results import OverheadPart, OverheadTotal
-from ..timeline import ABSENT, HiddenWork, Int64, Timeline
+from ..timeline import Bool, Int32, Int64, OverheadRecords, Timeline
+from .intervals import exact_sum
 
 __all__ = ["overhead_totals"]
 
@@ -20,33 +20,34 @@ _KINDS: Final = (OverheadKind.CPU_FALLBACK, OverheadKind.RECOMPILATION, Overhead
 
 def overhead_totals(timeline: Timeline) -> tuple[OverheadTotal, ...]:
     """What the program did not ask for, by kind, in a fixed order; what is of no kind that we know is last."""
-    work = timeline.hidden_work
-    own = [(kind.name.lower(), work.records.overhead == kind) for kind in _KINDS]
-    own.append(("unknown", ~np.isin(work.records.overhead, _KINDS)))
-    return tuple(_total(kind, work, work.records.take(rows)) for kind, rows in own if rows.any())
+    records = timeline.overheads
+    own = [(kind.name.lower(), records.kind == kind) for kind in _KINDS]
+    own.append(("unknown", ~np.isin(records.kind, _KINDS)))
+    return tuple(_total(kind, timeline.strings, records, rows) for kind, rows in own if rows.any())
 
 
-def _total(kind: str, work: HiddenWork, own: Overheads) -> OverheadTotal:
+def _total(kind: str, strings: tuple[str, ...], records: OverheadRecords, own: Bool) -> OverheadTotal:
     return OverheadTotal(
         kind=kind,
-        count=len(own),
-        size_bytes=_sum(own.size_bytes),
-        duration_ns=_sum(own.duration_ns),
-        ops=_parts(work.strings, own.op_strindex, own),
-        reasons=_parts(work.strings, own.reason_strindex, own),
+        count=int(own.sum()),
+        size_bytes=_sum(records.size_bytes[own]),
+        duration_ns=_sum(records.duration_ns[own]),
+        ops=_parts(strings, records.op, records, own),
+        reasons=_parts(strings, records.reason, records, own),
     )
 
 
-def _parts(strings: tuple[str, ...], column: npt.NDArray[np.uint32], own: Overheads) -> tuple[OverheadPart, ...]:
+def _parts(strings: tuple[str, ...], column: Int32, records: OverheadRecords, own: Bool) -> tuple[OverheadPart, ...]:
     """Shares by the values of a column, the most frequent first, then by name."""
-    values, first, of_value, counts = np.unique(column, return_index=True, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(own)
+    values, first, of_value, counts = np.unique(column[rows], return_index=True, return_inverse=True, return_counts=True)
     parts = [
         OverheadPart(
             name=strings[value] or "unknown",
             count=int(counts[at]),
-            size_bytes=_sum(own.size_bytes[of_value == at]),
-            duration_ns=_sum(own.duration_ns[of_value == at]),
-            place=strings[own.place_strindex[first[at]]],
+            size_bytes=_sum(records.size_bytes[rows[of_value == at]]),
+            duration_ns=_sum(records.duration_ns[rows[of_value == at]]),
+            place=strings[records.place[rows[first[at]]]],
         )
         for at, value in enumerate(values.tolist())
     ]
@@ -56,4 +57,4 @@ def _parts(strings: tuple[str, ...], column: npt.NDArray[np.uint32], own: Overhe
 def _sum(values: Int64) -> int | None:
     """Sum of what is known; None where nothing is."""
     known = values[values != ABSENT]
-    return int(known.sum()) if len(known) else None
+    return exact_sum(known) if len(known) else None

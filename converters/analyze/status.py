@@ -8,7 +8,7 @@ from rblnpb.errors import Finding, Severity, verdict
 
 from ..results import EngineActivity, ProfileStatus
 from ..timeline import MATCH_RULES, MATCHED_RULES, AlignedSlices, Timeline
-from .intervals import overlap_count, union_ns
+from .intervals import exact_sum, overlap_count, union_ns
 from .overheads import overhead_totals
 
 __all__ = ["profile_status"]
@@ -30,14 +30,14 @@ def profile_status(timeline: Timeline) -> ProfileStatus:
         records=timeline.counts,
         engines=engines,
         busy_ns=union_ns(start_ns, duration_ns),
-        span_ns=int((start_ns + duration_ns).max() - start_ns.min()) if len(start_ns) else 0,
+        span_ns=int((start_ns + duration_ns).max()) - int(start_ns.min()) if len(start_ns) else 0,
         clocks=timeline.clocks,
         launches_matched={rule: count for rule, count in by_rule.items() if rule in MATCH_RULES[:MATCHED_RULES]},
         launches_unmatched={rule: count for rule, count in by_rule.items() if rule not in MATCH_RULES[:MATCHED_RULES]},
         slices_attributed=int(is_attributed.sum()),
         slices_unattributed=int((~is_attributed).sum()),
-        attributed_ns=int(duration_ns[is_attributed].sum()),
-        unattributed_ns=int(duration_ns[~is_attributed].sum()),
+        attributed_ns=exact_sum(duration_ns[is_attributed]),
+        unattributed_ns=exact_sum(duration_ns[~is_attributed]),
         out_of_window=sum(finding.count for finding in findings if finding.code in ("out-of-window", "disjoint-spans")),
         is_serialised=timeline.is_serialised,
         findings=tuple(sorted(findings, key=lambda finding: -finding.severity)),
@@ -64,7 +64,7 @@ def _engines(timeline: Timeline, slices: AlignedSlices) -> tuple[EngineActivity,
                 first_ns=int(start_ns.min()),
                 last_ns=int((start_ns + duration_ns).max()),
                 busy_ns=union_ns(start_ns, duration_ns),
-                sum_ns=int(duration_ns.sum()),
+                sum_ns=exact_sum(duration_ns),
                 overlap_count=overlap_count(start_ns, duration_ns),
             )
         )

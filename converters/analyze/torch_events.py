@@ -11,9 +11,11 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 
-from ..timeline import ABSENT, Bool, HostTrace, Int64
+from ..dialect import owner_rows
+from ..timeline import Bool, HostTrace, Int64
 from .device_links import DeviceLinks
 from .flops import COUNTED_OPERATORS, count_flops, flat_shapes_text
 from .memory import memory_use
@@ -27,7 +29,6 @@ from .torch_rows import (
     is_async_name,
     kind_table,
     main_tracks,
-    owner_rows,
     shown_name,
     timed_rows,
     without_overload,
@@ -111,7 +112,7 @@ def read_events(host: HostTrace, device: DeviceLinks, *, with_flops: bool, with_
     names = _Numbers()
     shapes = _Numbers()
     shapes.number("[]")
-    slices = _host_part(host, names)
+    slices = _host_part(host, names, device)
     work = _device_part(device, names)
     memory = _record_part(host, MEMORY_RECORD, names, _MEMORY_TIE)
     failures = _record_part(host, OUT_OF_MEMORY, names, _OUT_OF_MEMORY_TIE)
@@ -172,10 +173,11 @@ def _part(size: int, **columns: Int64) -> _Part:
     return {column: columns.get(column, np.zeros(size, np.int64)) for column in _COLUMNS}
 
 
-def _host_part(host: HostTrace, names: _Numbers) -> _Part:
+def _host_part(host: HostTrace, names: _Numbers, device: DeviceLinks) -> _Part:
+    """Events on the CPU. A category of calls that the vendor's emitter uses for work of a device too is one of them otherwise."""
     events = host.events
     kinds = kind_table(host)
-    rows = timed_rows(host, kinds)
+    rows = np.setdiff1d(timed_rows(host, kinds), device.event)
     name = names.names(host.strings, events.name[rows].astype(np.int64), of_ops=True)
     rows, name = rows[name >= 0], name[name >= 0]
     kind = kinds[events.category[rows]].astype(np.int64)

@@ -10,7 +10,10 @@ from typing import Final
 
 import numpy as np
 
-from ..timeline import ABSENT, HostTrace, Id, Int32, Int64
+from rblnpb.columns import ABSENT
+
+from ..dialect import LAUNCHED
+from ..timeline import HostTrace, Id, Int32, Int64
 
 __all__ = [
     "ANNOTATION",
@@ -19,7 +22,6 @@ __all__ = [
     "DEVICE_CATEGORIES",
     "HOST_CATEGORIES",
     "KINDS",
-    "LAUNCHED_CATEGORIES",
     "MEMORY_RECORD",
     "OP",
     "OUT_OF_MEMORY",
@@ -28,7 +30,6 @@ __all__ = [
     "kind_table",
     "launching_rows",
     "main_tracks",
-    "owner_rows",
     "shown_name",
     "timed_rows",
     "without_overload",
@@ -54,13 +55,8 @@ HOST_CATEGORIES: Final = {
 }
 """Categories whose slices are events on the CPU, with the kind of their row. Capitals: torch up to 1.10."""
 
-LAUNCHED_CATEGORIES: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
-"""Device work whose "External id" is that of the op which launched it; on every other row it is the row's own."""
-
 DEVICE_ANNOTATION_CATEGORIES: Final = frozenset({"gpu_user_annotation"})
-DEVICE_CATEGORIES: Final = (
-    LAUNCHED_CATEGORIES | DEVICE_ANNOTATION_CATEGORIES | {"cuda_sync", "mtia_ccp_events", "mtia_workloadd", "hpu_op"}
-)
+DEVICE_CATEGORIES: Final = LAUNCHED | DEVICE_ANNOTATION_CATEGORIES | {"cuda_sync", "mtia_ccp_events", "mtia_workloadd", "hpu_op"}
 """Categories whose slices are events on a device."""
 
 MEMORY_RECORD: Final = "[memory]"
@@ -138,27 +134,6 @@ def launching_rows(host: HostTrace) -> Int64:
     for row in np.unique(host.events.name[rows]).tolist():
         can_launch[row] = shown_name(host.strings[row]) is not None and not is_async_name(host.strings[row])
     return rows[can_launch[host.events.name[rows]]]
-
-
-def owner_rows(host: HostTrace, op_rows: Int64, external_id: Int64) -> Int64:
-    """The op that has each of these ids for its own.
-
-    Args:
-        host: The trace.
-        op_rows: int64[k]; rows of `host.events` that may own an id.
-        external_id: int64[n]; 0 = unknown, which nothing owns.
-
-    Returns:
-        int64[n]; rows of `host.events`, the first in the file where several have one id; -1 = no op has it.
-    """
-    own = host.events.external_id[op_rows]
-    candidates = op_rows[own > 0]
-    own = own[own > 0]
-    by_id = np.argsort(own, kind="stable")
-    place = np.searchsorted(own[by_id], external_id, side="left")
-    found = np.concatenate((candidates[by_id], np.array([-1], np.int64)))[place]
-    is_it = (found >= 0) & (host.events.external_id[found] == external_id) & (external_id > 0)
-    return np.where(is_it, found, -1)
 
 
 def main_tracks(host: HostTrace, op_tracks: Int32) -> Int32:

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import Counters, DeviceSlices, UInt64, WorkloadSlices
+from rblnpb.columns import Counters, DeviceSlices, UInt32, UInt64, WorkloadSlices
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
@@ -28,8 +28,8 @@ _STEP_NS: Final = 50_000
 _UNIX_NS: Final = 10**18
 """Times from here on (September 2001) are Unix times: a clock that counts from a start has run 31 years by then."""
 
-_PLACEABLE_NS: Final = 1 << 62
-"""Readings beyond this are none; below it, differences of two fit in 64 bits."""
+_PLACEABLE: Final = 1 << 62
+"""Times and readings, in ns or ticks, are nearer to zero than this: then differences of two fit in 64 bits."""
 
 
 def require_unix_time(host: HostTrace) -> None:
@@ -72,22 +72,26 @@ class RealTime:
             ClockError: There is no such reading.
         """
         readings = (s for s in snapshots if s.clock_id == HOST_REALTIME)
-        sound = (s for s in readings if max(s.value_ticks, abs(s.monotonic_before_ns), abs(s.monotonic_after_ns)) < _PLACEABLE_NS)
+        sound = (s for s in readings if max(s.value_ticks, abs(s.monotonic_before_ns), abs(s.monotonic_after_ns)) < _PLACEABLE)
         own = sorted(sound, key=lambda s: s.monotonic_ns)
         if not own:
             raise ClockError("real time was never read against the host's monotonic clock")
-        runs: list[list[ClockSnapshot]] = [[own[0]]]
-        for snapshot in own[1:]:
-            best = _best(runs[-1])
+        runs: list[list[ClockSnapshot]] = []
+        best: list[ClockSnapshot] = []
+        for snapshot in own:
             # A reading that was interrupted is off by up to its bracket: that is no step.
-            if abs(_offset(snapshot) - _offset(best)) > _STEP_NS + snapshot.uncertainty_ns + best.uncertainty_ns:
+            if not best or abs(_offset(snapshot) - _offset(best[-1])) > (
+                _STEP_NS + snapshot.uncertainty_ns + best[-1].uncertainty_ns
+            ):
                 runs.append([])
+                best.append(snapshot)
             runs[-1].append(snapshot)
+            best[-1] = min(best[-1], snapshot, key=lambda s: s.uncertainty_ns)
         return cls(
             np.array([run[0].monotonic_before_ns for run in runs], np.int64),
-            np.array([_offset(_best(run)) for run in runs], np.int64),
-            min(_best(run).uncertainty_ns for run in runs),
-            max(abs(_offset(s) - _offset(_best(run))) for run in runs for s in run),
+            np.array([_offset(one) for one in best], np.int64),
+            min(one.uncertainty_ns for one in best),
+            max(abs(_offset(s) - _offset(one)) for run, one in zip(runs, best, strict=True) for s in run),
             len(own),
         )
 
@@ -100,10 +104,6 @@ class RealTime:
 
 def _offset(snapshot: ClockSnapshot) -> int:
     return snapshot.value_ticks - snapshot.monotonic_ns
-
-
-def _best(snapshots: list[ClockSnapshot]) -> ClockSnapshot:
-    return min(snapshots, key=lambda s: s.uncertainty_ns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ class Alignment:
         try:
             real_time = RealTime.of(profile.clock_snapshots)
         except ClockError as error:
-            if session.started_real_ns and session.started_monotonic_ns:
+            if 0 < session.started_real_ns < _PLACEABLE and 0 < session.started_monotonic_ns < _PLACEABLE:
                 start = ClockSnapshot(
                     HOST_REALTIME, session.started_real_ns, session.started_monotonic_ns, session.started_monotonic_ns
                 )
@@ -171,37 +171,54 @@ class Alignment:
         Returns:
             int64[n], int64[n], bool[n].
         """
-        start_ns, duration_ns = np.zeros(len(table), np.int64), np.zeros(len(table), np.int64)
-        placed = np.zeros(len(table), np.bool_)
-        for clock_id in np.unique(table.clock_id).tolist():
-            rows = np.flatnonzero(table.clock_id == clock_id)
-            found = self._spans(clock_id, table.start_ticks[rows], table.duration_ticks[rows])
-            if found is not None:
-                start_ns[rows], duration_ns[rows] = found
-                # A length beyond 63 bits comes out negative.
-                placed[rows] = duration_ns[rows] >= 0
-        return np.where(placed, start_ns, 0), np.where(placed, duration_ns, 0), placed
+        return self._place(table.clock_id, table.start_ticks, table.duration_ticks)
 
     def place_counters(self, table: Counters) -> tuple[Int64, Bool]:
         """Times of samples in the trace clock, and which could be placed (the others are 0): int64[n], bool[n]."""
-        time_ns, placed = np.zeros(len(table), np.int64), np.zeros(len(table), np.bool_)
-        for clock_id in np.unique(table.clock_id).tolist():
-            rows = np.flatnonzero(table.clock_id == clock_id)
-            found = self._spans(clock_id, table.time_ticks[rows], np.zeros(len(rows), np.uint64))
-            if found is not None:
-                time_ns[rows], placed[rows] = found[0], True
+        time_ns, _, placed = self._place(table.clock_id, table.time_ticks, np.zeros(len(table), np.uint64))
         return time_ns, placed
 
-    def _spans(self, clock_id: int, start: UInt64, duration: UInt64) -> tuple[Int64, Int64] | None:
-        """Start and duration in the trace clock of what one clock timed; None when it cannot be placed."""
+    def place_on_host(self, start_ns: Int64, duration_ns: Int64 | None = None) -> tuple[Int64, Bool]:
+        """Starts in the trace clock of what the host's monotonic clock timed, and which could be placed (the others are 0).
+
+        Args:
+            start_ns: int64[n]; host monotonic ns.
+            duration_ns: int64[n]; None: moments.
+
+        Returns:
+            int64[n], bool[n].
+        """
+        clock_id = np.full(len(start_ns), HOST_MONOTONIC, np.uint32)
+        duration = np.zeros(len(start_ns), np.int64) if duration_ns is None else duration_ns
+        trace_ns, _, placed = self._place(clock_id, start_ns.view(np.uint64), duration.view(np.uint64))
+        return trace_ns, placed
+
+    def _place(self, clock_id: UInt32, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:
+        start_ns, duration_ns = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
+        placed = np.zeros(len(start), np.bool_)
+        for one in np.unique(clock_id).tolist():
+            rows = np.flatnonzero(clock_id == one)
+            start_ns[rows], duration_ns[rows], placed[rows] = self._spans(one, start[rows], duration[rows])
+        return np.where(placed, start_ns, 0), np.where(placed, duration_ns, 0), placed
+
+    def _spans(self, clock_id: int, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:
+        """Start and duration in the trace clock of what one clock timed, and which of them these are right for.
+
+        Every step is given only what it can place: a sum beyond 64 bits would come out as some other time.
+        """
+        at, length = start.view(np.int64), duration.view(np.int64)
         if clock_id == HOST_REALTIME and self.real_time is not None:
-            return start.astype(np.int64), duration.astype(np.int64)
-        if clock_id == HOST_MONOTONIC:
-            return self.monotonic_to_trace(start.astype(np.int64)), duration.astype(np.int64)
-        if clock_id not in self.maps:
-            return None
-        monotonic_ns, duration_ns = self.maps[clock_id].span_to_ns(start, duration)
-        return self.monotonic_to_trace(monotonic_ns), duration_ns
+            return at, length, _lies_within(at, duration, -_PLACEABLE, _PLACEABLE)
+        placed = np.ones(len(at), np.bool_)
+        if clock_id != HOST_MONOTONIC:
+            clock_map = self.maps.get(clock_id)
+            if clock_map is None:
+                return at, length, np.zeros(len(at), np.bool_)
+            placed = _lies_within(clock_map.unwrap(start), duration, *_placeable_ticks(clock_map))
+            at, length = clock_map.span_to_ns(start, duration)
+        placed &= _lies_within(at, length.view(np.uint64), -_PLACEABLE, _PLACEABLE)
+        trace_ns = self.monotonic_to_trace(at)
+        return trace_ns, length, placed & _lies_within(trace_ns, length.view(np.uint64), -_PLACEABLE, _PLACEABLE)
 
     def qualities(self, slices: DeviceSlices) -> tuple[ClockQuality, ...]:
         """Quality of every placed clock, real time first, with how many slices lie outside its readings."""
@@ -228,3 +245,21 @@ class Alignment:
                 )
             )
         return tuple(found)
+
+
+def _lies_within(start: Int64, length: UInt64, least: int, most: int) -> Bool:
+    """bool[n]; which stretches start and end between two numbers, exclusive, that are at most 2**62 from zero."""
+    inside = (start > least) & (start < most)
+    room = np.where(inside, most - np.where(inside, start, 0), 0)
+    return inside & (length < room.view(np.uint64))
+
+
+def _placeable_ticks(clock_map: ClockMap) -> tuple[int, int]:
+    """Between which unwrapped ticks, exclusive, a map stays within `_PLACEABLE`: beyond its anchors it goes on as a line."""
+    ticks, ns = clock_map.anchor_ticks.tolist(), clock_map.anchor_ns.tolist()
+    ends = ((ticks[:2], ns[:2]), (ticks[-2:], ns[-2:]))
+    runs = [at[-1] - at[0] if len(at) > 1 else clock_map.clock.nominal_hz for at, _ in ends]
+    rises = [at[-1] - at[0] if len(at) > 1 else 10**9 for _, at in ends]
+    least = ticks[0] - (_PLACEABLE + ns[0]) * runs[0] // rises[0]
+    most = ticks[-1] + (_PLACEABLE - ns[-1]) * runs[1] // rises[1]
+    return max(least - 1, -_PLACEABLE), min(most + 1, _PLACEABLE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,9 +20,10 @@ from ..timeline import (
     AlignedCounters,
     AlignedLaunches,
     AlignedSlices,
-    Dependencies,
-    HiddenWork,
+    Bool,
     HostTrace,
+    Int32,
+    OverheadRecords,
     RecordCount,
     RuntimeSlices,
     SliceNames,
@@ -49,19 +50,20 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         require_unix_time(host)
     alignment = Alignment.of(profile, needs_real_time=host is not None)
     strings = StringTable()
-    launches = _launches(profile, host, alignment, strings)
+    launches, placed_launches = _launches(profile, host, alignment, strings)
     engines = tuple(sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id)))
     slices, placed = _slices(profile, profile.device_slices, alignment, launches, engines)
     frames, placed_frames = _slices(profile, profile.workload_slices, alignment, launches, engines)
+    runtime, placed_runtime = _runtime(profile, alignment, launches, strings)
     counters, placed_samples = _counters(profile, alignment, strings)
     timeline = Timeline(
         host=host,
         slices=slices,
         frames=frames,
         launches=launches,
-        runtime=_runtime(profile, alignment, launches, strings),
+        runtime=runtime,
         counters=counters,
-        dependencies=_dependencies(profile, placed),
+        overheads=_overheads(profile, strings),
         tracks=_tracks(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
         strings=strings.rows(),
         argument_names=ARGUMENTS,
@@ -72,21 +74,35 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         device_name=_device_name(profile),
         sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
         findings=(),
-        hidden_work=_hidden_work(profile, alignment),
     )
-    findings = [*profile.findings, *alignment.findings, *_unplaced((placed, placed_frames, placed_samples))]
+    masks = {
+        "launches": placed_launches,
+        "device_slices": placed,
+        "workload_slices": placed_frames,
+        "host_slices": placed_runtime,
+        "counters": placed_samples,
+    }
+    findings = [*profile.findings, *alignment.findings, *_unplaced(masks), *_not_shown(profile)]
     if host is not None:
         findings += [*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host)]
     return replace(timeline, findings=tuple(findings))
 
 
-def _unplaced(placed: Sequence[npt.NDArray[np.bool_]]) -> Iterator[Finding]:
-    """Records that are not in the timeline, because they have no place there: slices, frames and samples."""
-    for label, mask in zip(("device_slices", "workload_slices", "counters"), placed, strict=True):
+def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
+    """Records that are not in the timeline, because they have no place there, by kind."""
+    for label, mask in placed.items():
         lost = int((~mask).sum())
         if lost:
             message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
             yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
+
+
+def _not_shown(profile: Profile) -> Iterator[Finding]:
+    """Records of kinds that a timeline has no place for."""
+    for table in (profile.dependencies, profile.trace_events):
+        if len(table):
+            message = f"{len(table):,} {table.label} are not in the timeline, which does not show this kind"
+            yield Finding(Severity.INFO, "not-in-timeline", message, len(table), table.label)
 
 
 def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
@@ -107,9 +123,10 @@ def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
     return findings
 
 
-def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, strings: StringTable) -> AlignedLaunches:
-    table = profile.launches
-    start_ns = alignment.monotonic_to_trace(table.start_ns)
+def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, strings: StringTable) -> tuple[AlignedLaunches, Bool]:
+    """The launches that can be placed, in record order, and which of the records those are."""
+    start_ns, placed = alignment.place_on_host(profile.launches.start_ns)
+    table, start_ns = profile.launches.take(placed), start_ns[placed]
     names = {program.program_id: strings.intern(program.name) for program in profile.programs}
     distinct, of_launch = np.unique(table.program_id, return_inverse=True)
     name = np.array([names.get(row, 0) for row in distinct.tolist()], np.int32)
@@ -118,7 +135,7 @@ def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, st
     if host is not None and len(table):
         track = native_tracks(host, table.process_id, table.thread_id)
         host_row, reason = match_launches(host, track, start_ns)
-    return AlignedLaunches(
+    aligned = AlignedLaunches(
         start_ns=start_ns,
         launch_id=table.launch_id.view(np.int64),
         name=name[of_launch] if len(table) else np.empty(0, np.int32),
@@ -127,6 +144,7 @@ def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, st
         host_row=host_row,
         reason=reason,
     )
+    return aligned, placed
 
 
 def _tracks(profile: Profile, engines: Sequence[Engine], *, has_unknown: bool) -> tuple[Track, ...]:
@@ -158,7 +176,7 @@ def _slices(
     alignment: Alignment,
     launches: AlignedLaunches,
     engines: Sequence[Engine],
-) -> tuple[AlignedSlices, npt.NDArray[np.bool_]]:
+) -> tuple[AlignedSlices, Bool]:
     """The slices that can be placed, in record order, and which of the records those are."""
     start_ns, duration_ns, placed = alignment.place(table)
     if not placed.all():
@@ -183,7 +201,6 @@ def _slices(
         names=_names(profile, table) if isinstance(table, DeviceSlices) else _frame_names(profile, table),
         launch=launch,
         host_row=owners[launch],
-        recorded_row=np.full(count, -1, np.int64),
         event=np.full(count, -1, np.int64),
         arguments=arguments,
     )
@@ -235,13 +252,14 @@ _ACTIVITY_NAMES: Final = {
 }
 
 
-def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, strings: StringTable) -> RuntimeSlices:
-    table = profile.host_slices
+def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, strings: StringTable) -> tuple[RuntimeSlices, Bool]:
+    """The runtime's slices that can be placed, in record order, and which of the records those are."""
+    start_ns, placed = alignment.place_on_host(profile.host_slices.start_ns, profile.host_slices.duration_ns)
+    table, start_ns = profile.host_slices.take(placed), start_ns[placed]
     names = {int(kind): strings.intern(name) for kind, name in _ACTIVITY_NAMES.items()}
     distinct, of_slice = np.unique(table.activity, return_inverse=True)
     name = np.array([names.get(value, names[0]) for value in distinct.tolist()], np.int32)
-    start_ns = alignment.monotonic_to_trace(table.start_ns)
-    return RuntimeSlices(
+    aligned = RuntimeSlices(
         start_ns=start_ns,
         duration_ns=table.duration_ns,
         name=name[of_slice] if len(table) else np.empty(0, np.int32),
@@ -250,14 +268,28 @@ def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, 
         launch=launch_by_id(launches.launch_id, launches.start_ns, table.launch_id.view(np.int64), start_ns),
         size_bytes=table.size_bytes,
     )
+    return aligned, placed
 
 
-def _hidden_work(profile: Profile, alignment: Alignment) -> HiddenWork:
+def _overheads(profile: Profile, strings: StringTable) -> OverheadRecords:
     table = profile.overheads
-    return HiddenWork(table.replace(start_ns=alignment.monotonic_to_trace(table.start_ns)), profile.strings)
+
+    def interned(column: npt.NDArray[np.uint32]) -> Int32:
+        distinct, of_record = np.unique(column, return_inverse=True)
+        rows = np.array([strings.intern(profile.strings[row]) for row in distinct.tolist()], np.int32)
+        return rows[of_record] if len(column) else rows
+
+    return OverheadRecords(
+        kind=table.overhead,
+        op=interned(table.op_strindex),
+        reason=interned(table.reason_strindex),
+        place=interned(table.place_strindex),
+        duration_ns=table.duration_ns,
+        size_bytes=table.size_bytes,
+    )
 
 
-def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> tuple[AlignedCounters, npt.NDArray[np.bool_]]:
+def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> tuple[AlignedCounters, Bool]:
     """Samples with a time and a finite value, and which of the records those are."""
     time_ns, placed = alignment.place_counters(profile.counters)
     placed &= np.isfinite(profile.counters.value)
@@ -270,17 +302,6 @@ def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> t
     nothing = np.empty(0, np.int32)
     rows = (device[of_device], name[of_name]) if len(table) else (nothing, nothing)
     return AlignedCounters(time_ns[placed], *rows, table.value), placed
-
-
-def _dependencies(profile: Profile, placed: npt.NDArray[np.bool_]) -> Dependencies:
-    """Arrows between slices that are in the timeline, by their rows there."""
-    row_of = np.where(placed, np.cumsum(placed) - 1, -1)
-    table = profile.dependencies
-    if not len(table) or not len(row_of):
-        return Dependencies(np.empty(0, np.int64), np.empty(0, np.int64))
-    predecessor, successor = row_of[table.predecessor_ordinal], row_of[table.successor_ordinal]
-    both = (predecessor >= 0) & (successor >= 0)
-    return Dependencies(predecessor[both], successor[both])
 
 
 def _counts(profile: Profile) -> tuple[RecordCount, ...]:

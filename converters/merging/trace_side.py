@@ -11,35 +11,33 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.naming import NameStyle, parse
 from rblnpb.strings import StringTable
 
-from ..dialect import DeviceRows, device_rows, op_rows
+from ..dialect import DeviceRows, device_rows, linked_rows, op_rows
 from ..timeline import (
-    ABSENT,
     AlignedCounters,
     AlignedLaunches,
     AlignedSlices,
-    Dependencies,
     HostTrace,
     Id,
     Int32,
     Int64,
+    OverheadRecords,
     RecordCount,
     RuntimeSlices,
     SliceNames,
     Timeline,
     Track,
 )
-from .correlate import host_window, launch_by_id, match_launches, row_by_id
+from .correlate import host_window, launch_by_id, match_launches
 from .quality import join_findings
 
 __all__ = ["trace_timeline"]
 
 _ARGUMENTS: Final = ("launch_id",)
-_LINKED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
-"""Categories on which "External id" is the id of the op; elsewhere it is the row's own."""
 
 
 def trace_timeline(host: HostTrace) -> Timeline:
@@ -57,7 +55,7 @@ def trace_timeline(host: HostTrace) -> Timeline:
         launches=launches,
         runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
         counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
-        dependencies=Dependencies(nothing, nothing),
+        overheads=OverheadRecords(np.empty(0, np.uint32), none, none, none, nothing, nothing),
         tracks=tracks,
         strings=strings.rows(),
         argument_names=_ARGUMENTS,
@@ -80,7 +78,7 @@ def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
     nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
     names = SliceNames(NameStyle.PLAIN, strings, none, none, none, nothing, nothing, none)
     arguments = np.empty((0, len(_ARGUMENTS)), np.int64)
-    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, nothing, nothing, arguments)
+    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, nothing, arguments)
 
 
 def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple[AlignedLaunches, Int64]:
@@ -131,7 +129,7 @@ def _slices(
     host: HostTrace, found: DeviceRows, launches: AlignedLaunches, launch: Int64
 ) -> tuple[AlignedSlices, tuple[Track, ...]]:
     events, rows = host.events, found.rows
-    recorded = _recorded_rows(host, rows)
+    linked = linked_rows(host, rows, op_rows(host))
     by_launch = np.append(launches.host_row, -1)[launch]
     tracks, track = _tracks(host, found)
     launch_id = events.launch_id[rows]
@@ -141,25 +139,11 @@ def _slices(
         track=track,
         names=_names(host, rows),
         launch=launch,
-        host_row=np.where(recorded >= 0, recorded, by_launch),
-        recorded_row=recorded,
+        host_row=np.where(linked >= 0, linked, by_launch),
         event=rows,
         arguments=np.where(launch_id == 0, ABSENT, launch_id).reshape(-1, 1),
     )
     return slices, tracks
-
-
-def _recorded_rows(host: HostTrace, rows: Int64) -> Int64:
-    """The op whose id each row carries, where its category means that: int64[n], -1 = none.
-
-    Kineto of 2022 and 2023 wrote a row's own correlation id where no op was linked; ops count from 1 too, so that some have it.
-    """
-    events = host.events
-    ops = op_rows(host)
-    external, correlation = events.external_id[rows], events.correlation_id[rows]
-    row = row_by_id(events.external_id[ops], np.where(external == correlation, 0, external))
-    is_linked = np.array([text in _LINKED for text in host.strings], np.bool_)[events.category[rows]]
-    return np.where(is_linked & (row >= 0), np.append(ops, -1)[row], -1)
 
 
 def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:

@@ -13,10 +13,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
-from ..timeline import ABSENT, AlignedSlices, HostTrack, Id, Int32, Int64, Timeline, Track
+from ..timeline import AlignedSlices, HostTrack, Id, Int32, Int64, Timeline, Track
 from ._chrome_ids import FreeNumbers, Label, id_text
 from ._chrome_slices import Numbers, Rows, SliceTable, Words
 from ._json_text import Texts, as_texts, inside_json_string, json_string
@@ -176,7 +177,8 @@ def _rows_of(slices: AlignedSlices, first_row: Int32, lane: Int32) -> Int32:
 def _device_table(timeline: Timeline, slices: AlignedSlices, row: Int32, prefixes: Texts) -> SliceTable:
     inside = [inside_json_string(text) for text in slices.names.strings]
     names = dataclasses.replace(slices.names, strings=tuple(text.decode() for text in inside))
-    stages = as_texts([b"", *(b'"%s"' % text for text in inside[1:])])
+    stages = (b"", *(b'"%s"' % text for text in inside[1:]))
+    size = np.array([len(text) for text in inside], np.int64)
     members: list[Numbers | Words] = [Words(b'"stage"', stages, slices.names.stage)]
     if "launch_id" not in timeline.argument_names:
         members.append(Numbers(b'"launch_id"', partial(_linked, slices.launch, timeline.launches.launch_id)))
@@ -191,7 +193,7 @@ def _device_table(timeline: Timeline, slices: AlignedSlices, row: Int32, prefixe
         start_ns=slices.start_ns,
         duration_ns=slices.duration_ns,
         names=lambda rows: names.take(rows).render(),
-        longest_name_bytes=2 * max(map(len, inside)),
+        text_bytes=lambda rows: 2 * size[slices.names.stage[rows]] + size[slices.names.override[rows]],
         members=tuple(members),
     )
 
@@ -235,7 +237,7 @@ def _runtime_table(timeline: Timeline, row: Int32, prefixes: Texts) -> SliceTabl
         start_ns=runtime.start_ns,
         duration_ns=runtime.duration_ns,
         names=lambda rows: texts[name[rows]],
-        longest_name_bytes=texts.dtype.itemsize,
+        text_bytes=lambda rows: np.full(len(name[rows]), texts.dtype.itemsize, np.int64),
         members=(
             Numbers(b'"launch_id"', partial(_linked, runtime.launch, timeline.launches.launch_id)),
             Numbers(b'"size_bytes"', lambda rows: runtime.size_bytes[rows]),

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import one_line
 
 from ..nesting import nest
-from ..timeline import ABSENT, Bool, HostTrace, Int32, Int64
+from ..timeline import Bool, HostTrace, Int32, Int64
 
 __all__ = ["DrawnFlows", "HostSlices", "draw_flows", "flow_rows", "move_flows", "threads"]
 

@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from ..timeline import ABSENT, Bool, Int32, Int64, UInt8
-from ._json_text import Texts, decimal, join_rows, microseconds, signed_decimal, where
+from rblnpb.columns import ABSENT
+
+from ..timeline import Bool, Int32, Int64, UInt8
+from ._json_text import Texts, as_texts, decimal, join_rows, microseconds, signed_decimal, where
 
 __all__ = ["Numbers", "Rows", "SliceTable", "Words", "slice_blocks"]
 
@@ -59,13 +61,14 @@ class Words:
     """
 
     key: bytes
-    table: Texts
+    table: tuple[bytes, ...]
     entry: Int32
 
     def texts(self, rows: Rows) -> tuple[Bool, list[UInt8 | Texts]]:
-        """Which rows have one, and the texts."""
+        """Which rows have one, and the texts: a column as wide as the longest of these, not as that of the table."""
         entry = self.entry[rows]
-        return entry != 0, [self.table[entry]]
+        used, of_row = np.unique(entry, return_inverse=True)
+        return entry != 0, [as_texts([self.table[row] for row in used.tolist()])[of_row]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ class SliceTable:
         row: int32[n]; rows of `prefixes`; -1 for slices that are not to be written.
         start_ns, duration_ns: int64[n]; trace clock.
         names: Gives the names of some slices as JSON without quotes.
-        longest_name_bytes: No name is longer; tells how many slices fit a block.
+        text_bytes: Gives for some slices how long their texts are at most; tells how many of them fit a block.
         members: Their args.
     """
 
@@ -86,7 +89,7 @@ class SliceTable:
     start_ns: Int64
     duration_ns: Int64
     names: Callable[[Rows], Texts]
-    longest_name_bytes: int
+    text_bytes: Callable[[Rows], Int64]
     members: tuple[Numbers | Words, ...]
 
 
@@ -100,15 +103,14 @@ def slice_blocks(table: SliceTable, base_time_ns: int) -> Iterator[tuple[int, by
     Yields:
         How many events, and their text.
     """
-    size = max(1, min(_BLOCK_ROWS, _BLOCK_BYTES // (table.longest_name_bytes + _USUAL_BYTES)))
-    for first in range(0, len(table.row), size):
-        rows: Rows = slice(first, min(first + size, len(table.row)))
+    for block in _row_blocks(table):
+        rows: Rows = block
         is_ours = table.row[rows] >= 0
         count = int(is_ours.sum())
         if count == 0:
             continue
         if count < len(is_ours):
-            rows = first + np.flatnonzero(is_ours)
+            rows = block.start + np.flatnonzero(is_ours)
         text = join_rows(
             count,
             table.prefixes[table.row[rows]],
@@ -122,6 +124,18 @@ def slice_blocks(table: SliceTable, base_time_ns: int) -> Iterator[tuple[int, by
             b"}}",
         )
         yield count, text
+
+
+def _row_blocks(table: SliceTable) -> Iterator[slice]:
+    """Rows that are written together: their columns are as wide as the longest of their texts."""
+    first = 0
+    while first < len(table.row):
+        count = min(_BLOCK_ROWS, len(table.row) - first)
+        longest = np.maximum.accumulate(table.text_bytes(slice(first, first + count)) + _USUAL_BYTES)
+        while count > 1 and count * int(longest[count - 1]) > _BLOCK_BYTES:
+            count //= 2
+        yield slice(first, first + count)
+        first += count
 
 
 def _args(members: tuple[Numbers | Words, ...], rows: Rows, count: int) -> list[bytes | Texts | UInt8]:

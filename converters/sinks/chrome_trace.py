@@ -15,9 +15,10 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 
-from ..timeline import ABSENT, HostEvents, HostTrace, Id, Int64, Timeline
+from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
 from ._chrome_copy import copy_events, replace_member
 from ._chrome_counters import counter_blocks

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from ..timeline import ABSENT
+from rblnpb.columns import ABSENT
 
 NO_TEXT: Final = msgspec.Raw()
 NO_TIME: Final = float("nan")

@@ -13,7 +13,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import ABSENT, Int64, UInt8
+from rblnpb.columns import ABSENT
+
+from ..timeline import Int64, UInt8
 
 _EXACT: Final = Context(prec=MAX_PREC, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _MOST_DIGITS: Final = 16

@@ -7,7 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import ABSENT, HostEvents
+from rblnpb.columns import ABSENT
+
+from ..timeline import HostEvents
 
 _ABSENT: Final[dict[str, tuple[type[np.generic], int]]] = {
     "phase": (np.uint8, 0),

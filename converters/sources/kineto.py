@@ -15,9 +15,10 @@ from typing import BinaryIO
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
 
-from ..timeline import ABSENT, HostEvents, HostTrace
+from ..timeline import HostEvents, HostTrace
 from ._document import DocumentPass, InputDocument, inflated_head, open_document
 from ._event_columns import EventColumns
 from ._json_blocks import split_events

@@ -10,12 +10,13 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rblnpb.columns import ABSENT
 from rblnpb.converters.sources._document import open_document
 from rblnpb.converters.sources._event_columns import EventColumns
 from rblnpb.converters.sources._exact_time import decimal_ns, float_ns, text_ns
 from rblnpb.converters.sources._json_blocks import split_events
 from rblnpb.converters.sources._json_metadata import read_metadata
-from rblnpb.converters.timeline import ABSENT, HostTrace
+from rblnpb.converters.timeline import HostTrace
 from tests.support.json_events import events_of, slow_events
 
 # What a column is made of, mostly usual, sometimes odd; all as JSON text, for a number is more than its value.

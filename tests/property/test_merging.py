@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import io
+import json
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.analyze.intervals import overlap_count, union_ns
+import rblnpb
+from rblnpb.converters.analyze.intervals import exact_sum, overlap_count, union_ns
+from rblnpb.converters.merging import merge
 from rblnpb.converters.merging.correlate import innermost, launch_by_id, match_launches, native_tracks
+from rblnpb.converters.pipeline import status
+from rblnpb.converters.sinks.chrome_trace import write_chrome_trace
 from rblnpb.converters.timeline import MATCH_RULES, HostTrace, HostTrack
+from rblnpb.errors import ClockError
+from rblnpb.profile import Profile
 from tests.support import merge_oracle
 from tests.support.merge_oracle import ANNOTATION, OP, Slice
+from tests.support.strategies import profiles
 from tests.support.vendor_traces import HOST_PID, host_trace, span, unix_ns
 
 WINDOW_NS = 40
@@ -87,3 +96,49 @@ def test_unions_and_overlaps_as_one_by_one(rows: list[tuple[int, int]]) -> None:
     start, duration = columns(*rows) if rows else [np.empty(0, np.int64)] * 2
     assert union_ns(start, duration) == merge_oracle.union_ns(rows)
     assert overlap_count(start, duration) == merge_oracle.overlap_count(rows)
+
+
+extremes = st.one_of(
+    st.integers(-(2**63), 2**63 - 1), st.sampled_from([sign * 2**62 + more for sign in (-1, 1) for more in (-1, 0, 1)])
+)
+
+
+@given(st.lists(extremes, max_size=8))
+def test_sums_are_exact_beyond_64_bits(values: list[int]) -> None:
+    assert exact_sum(np.array(values, np.int64)) == sum(values)
+
+
+@given(profiles(), st.booleans())
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+def test_no_time_of_a_profile_is_too_large_for_the_way_to_a_trace(profile: Profile, with_host: bool) -> None:
+    file = io.BytesIO()
+    rblnpb.write(profile, file)
+    file.seek(0)
+    host = trace_of([Slice(OP, 1, 3, 9)]) if with_host else None
+    try:
+        timeline = merge(rblnpb.read(file), host)
+    except ClockError:
+        # Without a reading of real time a profile cannot be joined.
+        assert with_host
+        return
+
+    for start_ns, duration_ns in (
+        (timeline.slices.start_ns, timeline.slices.duration_ns),
+        (timeline.frames.start_ns, timeline.frames.duration_ns),
+        (timeline.runtime.start_ns, timeline.runtime.duration_ns),
+        (timeline.launches.start_ns, np.zeros_like(timeline.launches.start_ns)),
+        (timeline.counters.time_ns, np.zeros_like(timeline.counters.time_ns)),
+    ):
+        rows = list(zip(start_ns.tolist(), duration_ns.tolist(), strict=True))
+        assert all(start > -(2**62) and length >= 0 and start + length < 2**62 for start, length in rows)
+    unplaced = sum(finding.count for finding in timeline.findings if finding.code == "unplaced-records")
+    tables = (timeline.slices, timeline.frames, timeline.runtime, timeline.launches, timeline.counters)
+    records = (profile.device_slices, profile.workload_slices, profile.host_slices, profile.launches, profile.counters)
+    assert sum(len(table) for table in tables) + unplaced == sum(len(table) for table in records)
+    values = status(timeline).values
+    assert 0 <= values.busy_ns <= values.span_ns < 2**63
+    assert values.busy_ns <= values.attributed_ns + values.unattributed_ns
+    assert status(timeline).text()
+    trace = io.BytesIO()
+    write_chrome_trace(timeline, trace)
+    assert json.loads(trace.getvalue())["traceEvents"] is not None

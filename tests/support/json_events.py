@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from rblnpb.converters.timeline import ABSENT, HostTrace, Id
+from rblnpb.columns import ABSENT
+from rblnpb.converters.timeline import HostTrace, Id
 
 INT32, INT64 = 2**31, 2**63
 _DECODER = json.JSONDecoder(parse_float=Decimal)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.converters.timeline import (
-    ABSENT,
     AlignedCounters,
     AlignedLaunches,
     AlignedSlices,
-    Dependencies,
     HostEvents,
     HostTrace,
     HostTrack,
+    OverheadRecords,
     RuntimeSlices,
     SliceNames,
     Timeline,
@@ -154,7 +154,6 @@ def slices(*rows: dict[str, Any], argument_names: Sequence[str] = (), strings: S
         names=SliceNames(**{**{c.name: getattr(names, c.name) for c in fields(SliceNames)}, "strings": tuple(texts.rows)}),
         launch=column("launch", -1),
         host_row=column("host_row", -1),
-        recorded_row=column("recorded_row", -1),
         event=column("event", -1),
         arguments=arguments.reshape(len(rows), len(argument_names)),
     )
@@ -188,14 +187,13 @@ def counters(*rows: tuple[int, int, int, float]) -> AlignedCounters:
 
 def timeline(host: HostTrace | None = None, **parts: Any) -> Timeline:
     """A timeline of these parts; one track of one device unless others are given."""
-    none = np.empty(0, np.int64)
     empty: dict[str, Any] = {
         "slices": slices(argument_names=parts.get("argument_names", ())),
         "frames": slices(argument_names=parts.get("argument_names", ())),
         "launches": launches(),
         "runtime": runtime(),
         "counters": counters(),
-        "dependencies": Dependencies(none, none),
+        "overheads": OverheadRecords(np.empty(0, np.uint32), *np.empty((3, 0), np.int32), *np.empty((2, 0), np.int64)),
         "tracks": (Track("rbln:0", "Neural Engine Clusters", "neural_engine_clusters", is_work=True, order=0),),
         "strings": ("",),
         "argument_names": (),

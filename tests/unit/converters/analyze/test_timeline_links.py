@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import numpy as np
 import pytest
 
 from rblnpb.converters.analyze.device_links import DeviceLinks
+from rblnpb.converters.analyze.key_averages import key_averages
+from rblnpb.converters.analyze.status import profile_status
 from rblnpb.converters.analyze.timeline_links import timeline_links
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import HostTrace
-from rblnpb.profile import Engine, EngineKind
+from rblnpb.naming import NameStyle
+from rblnpb.profile import Engine, EngineKind, Session
 from tests.support.vendor_traces import (
     DEVICE_PID,
+    NEWER_WORK_NS,
     Json,
     Launch,
     annotation,
     device_profile,
     first_emitter,
     host_trace,
+    newer_emitter,
     op,
     span,
     unix_ns,
@@ -70,9 +78,42 @@ def test_a_link_that_the_trace_makes_stands_either_way(is_recorded: bool) -> Non
     assert of_trace(*OPS, kernel("kernel", **{"External id": 2}), is_recorded=is_recorded) == [("kernel", "aten::add")]
 
 
-def test_a_wait_on_the_device_is_shown_and_on_no_op() -> None:
-    call = span("cuda_runtime", "cudaStreamSynchronize", 1200, 1300, correlation=9)
-    assert of_trace(*OPS, call, kernel("cuda_sync", correlation=9)) == [("cuda_sync", None)]
+def test_a_wait_of_a_trace_is_device_time_as_recorded_alone() -> None:
+    events = (*OPS, span("cuda_runtime", "cudaStreamSynchronize", 1200, 1300, correlation=9), kernel("cuda_sync", correlation=9))
+    assert (of_trace(*events), of_trace(*events, is_recorded=True)) == ([], [("cuda_sync", None)])
+
+
+def test_an_annotation_owns_work_as_recorded_alone() -> None:
+    # Torch charges whatever has the id.
+    events = (*OPS, {**annotation("step", 0, 9000), "args": {"External id": 3}}, kernel("kernel", **{"External id": 3}))
+    assert (of_trace(*events), of_trace(*events, is_recorded=True)) == ([("kernel", None)], [("kernel", "step")])
+
+
+def test_work_under_a_category_of_calls_is_device_time_and_no_call() -> None:
+    host = host_trace([*OPS, *newer_emitter(RUN[:1])])
+    timeline = merge(None, host)
+    averages = key_averages(host, timeline_links(timeline, is_recorded=False))
+    status = profile_status(timeline)
+    on_ops = averages.self_device_time_total_ns[~averages.is_device]
+    assert (int(on_ops.sum()), status.attributed_ns) == (NEWER_WORK_NS, NEWER_WORK_NS)
+    kinds = [kind for name, kind in zip(averages.name, averages.kind, strict=True) if name == "all_reduce"]
+    assert kinds == ["device"]
+
+
+def test_one_long_name_among_many_costs_no_more_than_itself() -> None:
+    count = 20_000
+    session = Session(session_id=7, name_style=NameStyle.LEGACY)
+    profile = device_profile([Launch(number + 1, 1500, 2500) for number in range(count)], session=session)
+    long = np.where(np.arange(count) == 5, 3, 1).astype(np.uint32)
+    stages = profile.device_slices.replace(name_strindex=np.zeros(count, np.uint32), stage_strindex=long, sequence=np.arange(count))
+    timeline = merge(profile.replace(strings=(*profile.strings, "x" * 20_000), device_slices=stages), host_trace(OPS))
+    tracemalloc.start()
+    links = timeline_links(timeline, is_recorded=False)
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    names = [links.strings[row] for row in links.name.tolist()]
+    assert (names[4:7], len(links.strings)) == (["4_mm_0", "5_" + "x" * 20_000 + "_0", "6_mm_0"], count)
+    assert peak_bytes < 100_000_000
 
 
 @pytest.mark.parametrize("is_recorded", [False, True])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rblnpb.columns import ABSENT
 from rblnpb.converters.analyze.device_links import recorded_links
 from rblnpb.converters.analyze.torch_events import TorchEvents, read_events
-from rblnpb.converters.timeline import ABSENT
 from rblnpb.errors import Finding, Severity
 from tests.support.torch_events import ORIGIN_NS, Event, host_trace, memory
 

@@ -155,3 +155,50 @@ def test_a_trace_that_counts_from_a_zero_of_its_own_cannot_be_joined() -> None:
     with pytest.raises(ClockError, match=r"cannot join <bytes> .* does not say when its zero was \(baseTimeNanoseconds\)"):
         require_unix_time(trace)
     assert b"baseTimeNanoseconds" not in document([], base_time=False)
+
+
+@pytest.mark.parametrize("clock_id", [16, HOST_MONOTONIC, HOST_REALTIME])
+@pytest.mark.parametrize(("start", "duration"), [(2**62, 1), (2**64 - 2**62, 1), (600, 2**62), (2**63 - 1, 2**63 - 1), (2**63, 0)])
+def test_what_does_not_lie_within_62_bits_has_no_place(clock_id: int, start: int, duration: int) -> None:
+    table = DeviceSlices.of(
+        clock_id=np.array([clock_id], np.uint32),
+        start_ticks=np.array([start], np.uint64),
+        duration_ticks=np.array([duration], np.uint64),
+    )
+    placed = Alignment.of(profile(*READINGS), needs_real_time=True).place(table)
+    assert [column.tolist() for column in placed] == [[0], [0], [False]]
+
+
+def test_a_slow_clock_leaves_the_placeable_before_its_ticks_do() -> None:
+    # One tick a second: 2**62 ns are 4,611,686,018 s.
+    slow = Clock(16, "slow", 1, 64, 1, ClockKind.DEVICE)
+    alignment = Alignment.of(
+        Profile(Session(7), clocks=(slow,), clock_snapshots=(ClockSnapshot(16, 0, 0, 0),)), needs_real_time=False
+    )
+    table = DeviceSlices.of(
+        clock_id=16, start_ticks=np.array([4_611_686_018, 4_611_686_019, 2**40]), duration_ticks=np.array([0, 0, 2**40])
+    )
+    start_ns, duration_ns, placed = alignment.place(table)
+    assert start_ns.tolist() == [4_611_686_018 * 10**9, 0, 0]
+    assert (duration_ns.tolist(), placed.tolist()) == ([0, 0, 0], [True, False, False])
+
+
+def test_a_start_of_the_session_beyond_62_bits_tells_nothing() -> None:
+    session = Session(session_id=7, started_real_ns=2**63 - 1, started_monotonic_ns=900)
+    alignment = Alignment.of(profile(*READINGS[:2], session=session), needs_real_time=False)
+    assert (alignment.real_time, codes(alignment)) == (None, ["no-real-time-snapshot"])
+
+
+def test_many_readings_of_one_run_are_looked_at_once() -> None:
+    looked_at = 0
+
+    class Reading(ClockSnapshot):
+        @property
+        def uncertainty_ns(self) -> int:
+            nonlocal looked_at
+            looked_at += 1
+            return super().uncertainty_ns
+
+    found = RealTime.of(tuple(Reading(HOST_REALTIME, OFFSET_NS + at, at, at + 9) for at in range(1000)))
+    assert (found.offset_ns.tolist(), found.snapshot_count) == ([OFFSET_NS - 4], 1000)
+    assert looked_at < 5000

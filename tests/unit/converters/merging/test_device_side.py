@@ -9,10 +9,20 @@ import numpy as np
 import pytest
 
 from rblnpb.clock import HOST_MONOTONIC
-from rblnpb.columns import ABSENT, Counters, Dependencies, DeviceSlices, HostSlices, Launches, WorkloadSlices
+from rblnpb.columns import (
+    ABSENT,
+    Counters,
+    Dependencies,
+    DeviceSlices,
+    HostSlices,
+    Launches,
+    TextArray,
+    TraceEvents,
+    WorkloadSlices,
+)
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import MATCH_RULES, RecordCount, Timeline, Track
-from rblnpb.errors import ClockError, UsageError
+from rblnpb.errors import ClockError, Finding, Severity, UsageError
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Commands, Device, Engine, EngineKind, Loss, LossReason, Program, Session
 from tests.support.vendor_traces import (
@@ -49,7 +59,6 @@ def test_a_slice_belongs_to_the_op_around_its_launch() -> None:
     assert names(timeline, timeline.launches.host_row) == ["aten::mm", "aten::add"]
     assert names(timeline, timeline.slices.host_row) == ["aten::mm", "aten::add"]
     assert timeline.slices.launch.tolist() == [0, 1]
-    assert timeline.slices.recorded_row.tolist() == [-1, -1]
     assert timeline.slices.event.tolist() == [-1, -1]
     assert timeline.findings == ()
 
@@ -290,11 +299,42 @@ def test_nothing_that_has_no_place_is_left_out_silently() -> None:
     ]
 
 
-def test_dependencies_are_between_slices_that_are_there() -> None:
-    slices = DeviceSlices.of(3, clock_id=np.array([17, 16, 16]), engine_id=1)
-    dependencies = Dependencies.of(predecessor_ordinal=np.array([0, 1]), successor_ordinal=np.array([1, 2]))
-    found = merge(device_profile(RUN, device_slices=slices, dependencies=dependencies)).dependencies
-    assert (found.predecessor.tolist(), found.successor.tolist()) == ([0], [1])
+def test_launches_and_runtime_slices_without_a_place_are_told_too() -> None:
+    profile = device_profile(RUN)
+    profile = profile.replace(
+        launches=profile.launches.replace(start_ns=np.array([2**62, 5500])),
+        host_slices=HostSlices.of(
+            start_ns=np.array([-(2**62), 10, 20]), duration_ns=np.array([1, 2**62, 5]), launch_id=np.array([1, 1, 2], np.uint64)
+        ),
+    )
+    timeline = merge(profile)
+    assert (timeline.launches.launch_id.tolist(), timeline.slices.launch.tolist()) == ([2], [-1, 0])
+    assert (timeline.runtime.start_ns.tolist(), timeline.runtime.launch.tolist()) == ([unix_ns(20)], [0])
+    assert [(finding.code, finding.where, finding.count) for finding in timeline.findings] == [
+        ("unplaced-records", "launches", 1),
+        ("unplaced-records", "host_slices", 2),
+    ]
+
+
+def test_kinds_that_a_timeline_does_not_show_are_counted() -> None:
+    dependencies = Dependencies.of(predecessor_ordinal=np.array([0]), successor_ordinal=np.array([1]))
+    events = TraceEvents.of(3, phase=88, arguments=TextArray.of([b""] * 3), others=TextArray.of([b""] * 3))
+    assert merge(device_profile(RUN, dependencies=dependencies, trace_events=events)).findings == (
+        Finding(
+            Severity.INFO,
+            "not-in-timeline",
+            "1 dependencies are not in the timeline, which does not show this kind",
+            1,
+            "dependencies",
+        ),
+        Finding(
+            Severity.INFO,
+            "not-in-timeline",
+            "3 trace_events are not in the timeline, which does not show this kind",
+            3,
+            "trace_events",
+        ),
+    )
 
 
 def test_records_are_counted_by_kind_with_what_was_lost() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rblnpb.columns import ABSENT
 from rblnpb.converters.merging import merge
-from rblnpb.converters.timeline import ABSENT, MATCH_RULES, RecordCount, Timeline
+from rblnpb.converters.timeline import MATCH_RULES, RecordCount, Timeline
 from tests.support.vendor_traces import (
     DEVICE_PID,
     MAIN,
@@ -68,12 +69,6 @@ def test_the_newer_emitters_device_work_belongs_to_the_op_around_the_marker() ->
         (part, owner) for owner in ("aten::mm", "aten::add", "Torch-Compiled Region: 0/0") for part in ("mm", "copy", "all_reduce")
     ]
     assert timeline.findings == ()
-
-
-@pytest.mark.parametrize("emitter", [first_emitter, newer_emitter])
-def test_the_vendors_trace_itself_links_nothing(emitter: Any) -> None:
-    timeline = joined(*OPS, *emitter(RUN))
-    assert set(timeline.slices.recorded_row.tolist()) == {-1}
 
 
 @pytest.mark.parametrize("emitter", [first_emitter, newer_emitter])
@@ -148,13 +143,11 @@ def call(start_ns: int, end_ns: int, correlation: int, category: str = "cuda_run
 def test_what_the_trace_links_itself_comes_first() -> None:
     timeline = joined(*OPS, call(1300, 1400, 9), kernel(2500, 2600, external_id=1, correlation=9))
     assert owners(timeline) == [("k", "aten::matmul")]
-    assert owners(timeline, timeline.slices.recorded_row) == [("k", "aten::matmul")]
 
 
 def test_work_belongs_to_the_op_around_the_call_that_launched_it() -> None:
     timeline = joined(*OPS, call(1300, 1400, 9), kernel(2500, 2600, correlation=9))
     assert owners(timeline) == [("k", "aten::mm")]
-    assert owners(timeline, timeline.slices.recorded_row) == [("k", None)]
     assert timeline.launches.launch_id.tolist() == [9]
 
 
@@ -172,7 +165,6 @@ def test_calls_that_launched_nothing_are_no_launches() -> None:
 def test_an_id_that_is_the_rows_own_correlation_id_links_it_to_nothing() -> None:
     # Op 3 is the worker's; the row got the number 3 as the third call of the process.
     timeline = joined(*OPS, call(1300, 1400, 3), kernel(2500, 2600, external_id=3, correlation=3))
-    assert owners(timeline, timeline.slices.recorded_row) == [("k", None)]
     assert owners(timeline) == [("k", "aten::mm")]
 
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from rblnpb.converters.sinks._chrome_device import plan_device
+from rblnpb.converters.sinks._chrome_ids import FreeNumbers
+from rblnpb.converters.sinks._chrome_slices import slice_blocks
 from rblnpb.converters.sinks.chrome_trace import write_chrome_trace
 from rblnpb.converters.timeline import HostTrace, Timeline, Track
 from rblnpb.errors import Finding, Severity
@@ -527,3 +530,10 @@ def test_progress_ends_with_everything_written() -> None:
 
     assert seen[-1] == (3, 3)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_a_long_name_makes_no_other_block_smaller() -> None:
+    names = ["n"] * 8192 + ["y" * 20_000] + ["n"] * 8191
+    source = timeline(slices=slices(*({"start": at, "duration": 1, "name": name} for at, name in enumerate(names))))
+    blocks = list(slice_blocks(plan_device(source, FreeNumbers(set()), {}).tables[0], 0))
+    assert [count for count, _ in blocks] == [8192, 512, 7680]
