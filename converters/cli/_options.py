@@ -23,6 +23,7 @@ __all__ = [
     "add_inputs",
     "add_reading",
     "exit_code",
+    "positive",
     "print_data",
     "print_findings",
 ]
@@ -70,14 +71,31 @@ def add_fail_on(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-on", choices=("warning", "error"), default="error", help=help_text)
 
 
+def positive(text: str) -> int:
+    """A number from 1 on, as an argument's type; digits may be grouped."""
+    value = int(text.replace("_", "").replace(",", ""))
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+# What argparse calls a text that is no number at all.
+positive.__name__ = "number"
+
+
 def exit_code(findings: Iterable[Finding], fail_on: str) -> int:
     """1 when a finding is at or above the severity, else 0."""
     return int(any(finding.severity >= _SEVERITIES[fail_on] for finding in findings))
 
 
 def print_data(data: str | bytes) -> None:
-    """Data goes to stdout as it is, text as UTF-8 whatever the terminal is set to: a name may hold any letter."""
+    """Data goes to stdout as it is, text as UTF-8 whatever the terminal is set to: a name may hold any letter.
+
+    On a terminal a control character in a name shows as its escape: it would move the cursor, or worse.
+    """
     sys.stdout.flush()
+    if isinstance(data, str) and sys.stdout.isatty():
+        data = data.translate({code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 127)})
     sys.stdout.buffer.write(data.encode(errors="replace") if isinstance(data, str) else data)
 
 

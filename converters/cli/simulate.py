@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import print_data
+from ._options import positive, print_data
 
 EXAMPLES = """\
 examples:
@@ -21,16 +21,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     parser.add_argument("-o", "--output", metavar="FILE.pb", help="file to write; - = stdout, and the report goes to stderr")
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--calls", type=_count, metavar="N", help="how many calls; default: 3")
-    what.add_argument("--records", type=_count, metavar="N", help="about how many device slices, instead of --calls")
+    what.add_argument("--calls", type=positive, metavar="N", help="how many calls; default: 3")
+    what.add_argument("--records", type=positive, metavar="N", help="about how many device slices, instead of --calls")
     what.add_argument("--from-host", metavar="TRACE", help="launch one program for each leaf compute op of this host trace")
     parser.add_argument("--program", metavar="NAME", help="program that every call runs; --program list names them; default: mm")
     parser.add_argument("--npu", choices=("rebel100", "atom"), default="rebel100", help="default: rebel100")
     parser.add_argument("--seed", type=_seed, default=0, metavar="S", help="same seed, same file; default: 0")
     parser.add_argument(
-        "--instances", type=_count, default=1, metavar="N", help="runtime instances that share the calls; default: 1"
+        "--instances", type=positive, default=1, metavar="N", help="runtime instances that share the calls; default: 1"
     )
-    parser.add_argument("--threads", type=_count, default=1, metavar="N", help="host threads that launch; default: 1")
+    parser.add_argument("--threads", type=positive, default=1, metavar="N", help="host threads that launch; default: 1")
     parser.add_argument(
         "--names",
         choices=("multi-stream", "single-stream", "legacy"),
@@ -43,16 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--display", action="store_true", help="add display packets, so that the Perfetto UI shows the file as it is"
     )
     parser.add_argument("--force", action="store_true", help="overwrite the file")
-
-
-def _count(text: str) -> int:
-    value = int(text.replace("_", "").replace(",", ""))
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value
-
-
-_count.__name__ = "number"
 
 
 def _seed(text: str) -> int:
