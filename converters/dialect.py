@@ -22,6 +22,7 @@ __all__ = [
     "OPS",
     "DeviceRows",
     "device_rows",
+    "host_window",
     "linked_rows",
     "op_rows",
     "owner_rows",
@@ -52,8 +53,10 @@ _DEVICE_KINDS: Final = {
     "hpu_op": "compute",
     "cuda_sync": "sync",
     "gpu_user_annotation": "annotation",
+    "rbln_sync": "sync",
+    "rbln_workload": "host",
 }
-"""Category to kind, for rows that are a device's in every dialect."""
+"""Category to kind, for rows that are a device's in every dialect; the last two are of merged traces that we write."""
 
 _VENDOR_KINDS: Final = {"privateuse1_runtime": "host", "privateuse1_driver": "sync"}
 """Category to kind where the vendor's first emitter shows it in a process of a device; in a process of the host it is a call."""
@@ -74,6 +77,19 @@ def slice_rows(host: HostTrace, *categories: str) -> Int64:
 def op_rows(host: HostTrace) -> Int64:
     """Rows of operators, ascending: what may own a launch."""
     return slice_rows(host, *OPS)
+
+
+def host_window(host: HostTrace) -> tuple[int, int] | None:
+    """First and last time that the host trace covers, trace clock: its profiler's own span, else that of its slices."""
+    rows = slice_rows(host, "Trace")
+    if not len(rows):
+        rows = slice_rows(host, *OPS, *ANNOTATIONS)
+    if not len(rows):
+        rows = slice_rows(host)
+    if not len(rows):
+        return None
+    start_ns = host.events.start_ns[rows]
+    return int(start_ns.min()), int((start_ns + host.events.duration_ns[rows]).max())
 
 
 def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:

@@ -24,7 +24,10 @@ from ._json_text import Texts, as_texts, inside_json_string, json_string
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 
-_COPY, _WAIT, _RUNTIME, _KERNEL = "gpu_memcpy", "privateuse1_driver", "privateuse1_runtime", "kernel"
+# Work has torch's own categories, so that whoever reads torch's traces counts it. What is no work has categories of ours: under
+# the vendor's privateuse1_… torch's rules would count it as time of the host, and the ops around it would lose that time.
+_COPY, _KERNEL = "gpu_memcpy", "kernel"
+_WAIT, _WORKLOAD, _RUNTIME = "rbln_sync", "rbln_workload", "rbln_runtime"
 _CATEGORIES: Final = {
     "copy": _COPY,
     "neural_dma": _COPY,
@@ -33,8 +36,8 @@ _CATEGORIES: Final = {
     "device_hdma": _COPY,
     "sync": _WAIT,
     "device_sync": _WAIT,
-    "host": _RUNTIME,
-    "workload": _RUNTIME,
+    "host": _WORKLOAD,
+    "workload": _WORKLOAD,
 }
 """Categories as the vendor's bridge to torch.profiler gives them (RBLN-SW/torch-rbln, `rbln_kineto_adapter`)."""
 
@@ -146,7 +149,7 @@ def _own_tracks(timeline: Timeline) -> list[int]:
 
 
 def _category(track: Track) -> str:
-    return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else _RUNTIME)
+    return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else _WORKLOAD)
 
 
 def _device_lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:

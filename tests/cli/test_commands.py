@@ -129,6 +129,16 @@ def test_the_bundled_trace_has_its_table(rblnpb_: Run) -> None:
     ]
 
 
+def test_the_merged_trace_has_the_table_of_the_two_files_that_it_was_made_of(rblnpb_: Run, tmp_path: Path) -> None:
+    profile, merged = tmp_path / "device.pb", tmp_path / "merged.json"
+    assert rblnpb_("simulate", "--from-host", BUNDLED_TRACE, "-o", profile).code == 0
+    assert rblnpb_("convert", profile, "--host", BUNDLED_TRACE, "-o", merged).code == 0
+    of_two = rblnpb_("summary", profile, "--host", BUNDLED_TRACE, "--format", "json", "--sort-by", "none")
+    of_one = rblnpb_("summary", merged, "--format", "json", "--sort-by", "none")
+    wanted, found = json.loads(of_two.out), json.loads(of_one.out)
+    assert (found["rows"], found["totals"]) == (wanted["rows"], wanted["totals"])
+
+
 def test_a_width_is_a_positive_number(rblnpb_: Run) -> None:
     ran = rblnpb_("summary", BUNDLED_TRACE, "--max-name-column-width", "-1")
     assert (ran.code, "-1 is not a positive number" in ran.err) == (2, True)
@@ -188,7 +198,7 @@ def test_a_dump_of_the_runtime_is_shown_alone_or_beside_a_profile(rblnpb_: Run) 
     Path("dump.json").write_text(json.dumps({"hidden_host_bounce": {"by_site": {}}, "dispatch": dispatch}), encoding="utf-8")
     alone, beside = rblnpb_("status", "--explain", "dump.json"), rblnpb_("status", "a.pb", "--explain", "dump.json")
     assert (alone.code, alone.err, beside.code, beside.err) == (0, "", 0, "")
-    assert alone.out.startswith("Profile status: OK\n  dump.json\n")
+    assert alone.out.startswith("As the runtime counted it: dump.json\n")
     assert "\nHidden work    count   bytes       time   first at\n" in alone.out
     assert "\ncpu_fallback       2           1.500 µs\n" in alone.out
     assert beside.out.startswith("Profile status: OK\n  a.pb\n")

@@ -320,10 +320,10 @@ def test_a_number_that_a_double_cannot_hold_is_a_text() -> None:
     [
         (COMPUTE, "kernel"),
         (DMA, "gpu_memcpy"),
-        (SYNC, "privateuse1_driver"),
-        (FRAME, "privateuse1_runtime"),
+        (SYNC, "rbln_sync"),
+        (FRAME, "rbln_workload"),
         (Track("rbln:0", "row", "unknown", is_work=True, order=0), "kernel"),
-        (Track("rbln:0", "row", "annotation", is_work=False, order=0), "privateuse1_runtime"),
+        (Track("rbln:0", "row", "annotation", is_work=False, order=0), "rbln_workload"),
     ],
 )
 def test_categories_are_those_of_the_vendors_bridge(track: Track, category: str) -> None:
@@ -364,10 +364,10 @@ def test_the_runtime_has_a_row_beside_each_of_its_threads() -> None:
     )
 
     assert [(event["cat"], event["pid"], event["tid"], event["name"]) for event in events(source)[1:]] == [
-        ("privateuse1_runtime", 1, 2, "submit"),
-        ("privateuse1_runtime", 1, 2, "copy in"),
-        ("privateuse1_runtime", 1, 3, "submit"),
-        ("privateuse1_runtime", 1, 4, "submit"),
+        ("rbln_runtime", 1, 2, "submit"),
+        ("rbln_runtime", 1, 2, "copy in"),
+        ("rbln_runtime", 1, 3, "submit"),
+        ("rbln_runtime", 1, 4, "submit"),
     ]
     assert row_names(source) == {(1, 2): "runtime 7", (1, 3): "runtime 7 (2)", (1, 4): "runtime 9"}
 
