@@ -11,7 +11,7 @@ from rblnpb.errors import Finding
 
 from .timeline import Bool, ClockQuality, Int64, RecordCount
 
-__all__ = ["EngineActivity", "KeyAverages", "OverheadPart", "OverheadTotal", "ProfileStatus"]
+__all__ = ["EngineActivity", "ExplainedOverheads", "KeyAverages", "OverheadPart", "OverheadTotal", "ProfileStatus"]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class EngineActivity:
 
 @dataclass(frozen=True)
 class OverheadPart:
-    """A share of the hidden work of one kind.
+    """A share of the overheads of one kind.
 
     Attributes:
         name: The operator, or the reason; "unknown" where nothing says.
@@ -62,7 +62,7 @@ class OverheadPart:
 
 @dataclass(frozen=True)
 class OverheadTotal:
-    """Hidden work of one kind: what the program did not ask for.
+    """Overheads of one kind: what the program did not ask for.
 
     Attributes:
         kind: "cpu_fallback", "recompilation", "host_copy"; of a runtime's own counts also "batch_split".
@@ -96,7 +96,7 @@ class ProfileStatus:
         out_of_window: Device slices that start outside the time that the host trace covers.
         is_serialised: Whether recording waited for the device after each run; None = not known.
         findings: The worst first, else in the order found.
-        overheads: Hidden work by kind.
+        overheads: What the program did not ask for, by kind.
         explained: The same as the runtime itself counted it, where its dump was given beside a profile.
     """
 
@@ -118,6 +118,21 @@ class ProfileStatus:
     findings: tuple[Finding, ...]
     overheads: tuple[OverheadTotal, ...] = ()
     explained: tuple[OverheadTotal, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExplainedOverheads:
+    """What a runtime itself counted. No profile was looked at, so there is nothing to judge.
+
+    Attributes:
+        source: The dump that was read.
+        explained: Overheads by kind.
+        findings: What was odd.
+    """
+
+    source: str
+    explained: tuple[OverheadTotal, ...]
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

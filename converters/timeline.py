@@ -9,7 +9,7 @@ beyond the handle that copies bytes through.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -131,15 +131,7 @@ class HostTrace:
     findings: tuple[Finding, ...] = ()
 
     def rows(self, phase: str, *categories: str) -> Int64:
-        """Rows of one phase, of these categories (all when none is named), ascending.
-
-        Args:
-            phase: One character, such as "X".
-            categories: Category names as the file spells them.
-
-        Returns:
-            int64[k], rows of `events`.
-        """
+        """int64[k], ascending: rows of `events` of one phase, such as "X", and of these categories; of all when none is named."""
         mask = self.events.phase == ord(phase)
         if categories:
             known = [row for row, text in enumerate(self.strings) if text in categories]
@@ -196,16 +188,8 @@ class SliceNames:
 
     def take(self, rows: npt.NDArray[Any] | slice) -> SliceNames:
         """The names of these rows (index array, mask or slice), in that order."""
-        return SliceNames(
-            self.style,
-            self.strings,
-            stage=self.stage[rows],
-            command=self.command[rows],
-            instance=self.instance[rows],
-            sequence=self.sequence[rows],
-            workload=self.workload[rows],
-            override=self.override[rows],
-        )
+        columns = ("stage", "command", "instance", "sequence", "workload", "override")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
     def render(self) -> npt.NDArray[np.bytes_]:
         """S[n]; every name as UTF-8 bytes, in row order. Each is as wide as the longest: sinks take blocks of bounded size."""
@@ -338,6 +322,28 @@ class OverheadRecords:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+
+@dataclass(frozen=True)
+class ExplainedCounts:
+    """What a runtime counted in a region, without a record for each thing; what is not there is not known.
+
+    Attributes:
+        fallback_count, fallback_ns: Operators that ran on the CPU, and their time; None = not known.
+        recompilation_count: Programs that were compiled.
+        fallbacks_by_op, fallbacks_by_reason, recompilations_by_op: How often, by name.
+        copies: How often and how many bytes, by the name of the way that they took.
+        places: Lines of the program that led to an operator or a way, the innermost first, with ` <- ` between them.
+    """
+
+    fallback_count: int
+    fallback_ns: int | None
+    fallbacks_by_op: dict[str, int]
+    fallbacks_by_reason: dict[str, int]
+    recompilation_count: int
+    recompilations_by_op: dict[str, int]
+    copies: dict[str, tuple[int, int]]
+    places: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ import numpy as np
 
 from rblnpb.errors import Finding, Severity, verdict
 
+from ..dialect import host_window
 from ..results import EngineActivity, ProfileStatus
 from ..timeline import MATCH_RULES, MATCHED_RULES, AlignedSlices, Timeline
 from .intervals import exact_sum, overlap_count, union_ns
@@ -38,11 +39,19 @@ def profile_status(timeline: Timeline) -> ProfileStatus:
         slices_unattributed=int((~is_attributed).sum()),
         attributed_ns=exact_sum(duration_ns[is_attributed]),
         unattributed_ns=exact_sum(duration_ns[~is_attributed]),
-        out_of_window=sum(finding.count for finding in findings if finding.code in ("out-of-window", "disjoint-spans")),
+        out_of_window=_out_of_window(timeline),
         is_serialised=timeline.is_serialised,
         findings=tuple(sorted(findings, key=lambda finding: -finding.severity)),
         overheads=overhead_totals(timeline),
     )
+
+
+def _out_of_window(timeline: Timeline) -> int:
+    window = None if timeline.host is None else host_window(timeline.host)
+    if window is None:
+        return 0
+    start_ns = timeline.slices.start_ns
+    return int(((start_ns < window[0]) | (start_ns >= window[1])).sum())
 
 
 def _engines(timeline: Timeline, slices: AlignedSlices) -> tuple[EngineActivity, ...]:

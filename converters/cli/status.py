@@ -35,13 +35,12 @@ def run(options: argparse.Namespace) -> int:
     if not options.inputs and options.explain is None:
         raise UsageError("the following arguments are required: INPUT or --explain")
     if not options.inputs and options.host is None:
-        status = pipeline.explained_status(options.explain)
+        report: pipeline.Explained | pipeline.Status = pipeline.explained_status(options.explain)
     else:
         with ProgressBar("reading") as progress:
             inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
         status = pipeline.status(inputs.merge())
-        if options.explain is not None:
-            status = pipeline.explained_status(options.explain, status)
+        report = status if options.explain is None else pipeline.explained_status(options.explain, status)
     width = max(shutil.get_terminal_size((120, 24)).columns, 80)
-    print_data(status.to_json() if options.format == "json" else status.text(width))
-    return exit_code(status.values.findings, options.fail_on)
+    print_data(report.to_json() if options.format == "json" else report.text(width))
+    return exit_code(report.values.findings, options.fail_on)

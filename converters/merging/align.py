@@ -17,8 +17,8 @@ from rblnpb.columns import Counters, DeviceSlices, UInt32, UInt64, WorkloadSlice
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
+from ..dialect import host_window
 from ..timeline import Bool, ClockQuality, HostTrace, Int64
-from .correlate import host_window
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 

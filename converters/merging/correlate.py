@@ -12,26 +12,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..dialect import ANNOTATIONS, OPS, slice_rows
+from ..dialect import ANNOTATIONS, OPS, host_window, slice_rows
 from ..nesting import nest
 from ..timeline import MATCH_RULES, HostTrace, Int32, Int64
 
-__all__ = ["host_window", "innermost", "launch_by_id", "match_launches", "native_tracks", "row_by_id"]
+__all__ = ["innermost", "launch_by_id", "match_launches", "native_tracks", "row_by_id"]
 
 _RULE: Final = {name: code for code, name in enumerate(MATCH_RULES)}
-
-
-def host_window(host: HostTrace) -> tuple[int, int] | None:
-    """First and last time that the host trace covers, trace clock: its profiler's own span, else that of its slices."""
-    rows = slice_rows(host, "Trace")
-    if not len(rows):
-        rows = slice_rows(host, *OPS, *ANNOTATIONS)
-    if not len(rows):
-        rows = slice_rows(host)
-    if not len(rows):
-        return None
-    start_ns = host.events.start_ns[rows]
-    return int(start_ns.min()), int((start_ns + host.events.duration_ns[rows]).max())
 
 
 def innermost(host: HostTrace, rows: Int64, track: Int64, time_ns: Int64, end_ns: Int64 | None = None) -> Int64:

@@ -14,7 +14,7 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.profile import ENGINE_NAMES, KINDS, WORKING_KINDS, Engine, HostActivity, Profile
 from rblnpb.strings import StringTable
 
-from ..dialect import device_rows
+from ..dialect import device_rows, host_window
 from ..timeline import (
     MATCH_RULES,
     AlignedCounters,
@@ -31,7 +31,7 @@ from ..timeline import (
     Track,
 )
 from .align import Alignment, require_unix_time
-from .correlate import host_window, launch_by_id, match_launches, native_tracks, row_by_id
+from .correlate import launch_by_id, match_launches, native_tracks, row_by_id
 from .quality import join_findings
 
 __all__ = ["profile_timeline"]

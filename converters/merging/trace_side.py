@@ -16,7 +16,7 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.naming import NameStyle, parse
 from rblnpb.strings import StringTable
 
-from ..dialect import DeviceRows, device_rows, linked_rows, op_rows
+from ..dialect import DeviceRows, device_rows, host_window, linked_rows, op_rows
 from ..timeline import (
     AlignedCounters,
     AlignedLaunches,
@@ -32,7 +32,7 @@ from ..timeline import (
     Timeline,
     Track,
 )
-from .correlate import host_window, launch_by_id, match_launches
+from .correlate import launch_by_id, match_launches
 from .quality import join_findings
 
 __all__ = ["trace_timeline"]

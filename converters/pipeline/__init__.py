@@ -5,12 +5,13 @@ Every step that the command line offers is a function here; nothing here knows a
 
 from .inputs import Inputs, read_inputs
 from .output import require_writable, write_chrome_trace
-from .reports import Contents, FileFindings, Status, check_file, explained_status, show_file, status
+from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import Summary, summarize
 
 __all__ = [
     "Contents",
+    "Explained",
     "FileFindings",
     "Inputs",
     "Status",

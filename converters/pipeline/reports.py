@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from typing import overload
 
 from rblnpb.errors import Finding, verdict
 
 from ..analyze.contents import profile_contents, trace_contents
+from ..analyze.explained import explained_totals
 from ..analyze.status import profile_status
-from ..results import ProfileStatus
+from ..results import ExplainedOverheads, ProfileStatus
 from ..sinks.contents import render_contents_json, render_contents_text
 from ..sinks.findings import render_findings_json, render_findings_text
-from ..sinks.status import render_status_json, render_status_text
+from ..sinks.status import render_explained_json, render_explained_text, render_status_json, render_status_text
 from ..sources.explain_dump import read_explain_dump
 from ..timeline import Timeline
 from .inputs import display_name, read_file
 
-__all__ = ["Contents", "FileFindings", "Status", "check_file", "explained_status", "show_file", "status"]
+__all__ = ["Contents", "Explained", "FileFindings", "Status", "check_file", "explained_status", "show_file", "status"]
 
 
 @dataclass(frozen=True)
@@ -43,21 +45,42 @@ def status(timeline: Timeline) -> Status:
     return Status(profile_status(timeline))
 
 
-def explained_status(path: str | os.PathLike[str], beside: Status | None = None) -> Status:
+@dataclass(frozen=True)
+class Explained:
+    """What a runtime itself counted; its text is `str(explained)`."""
+
+    values: ExplainedOverheads
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 120) -> str:
+        """The counts for people, folded to a number of columns."""
+        return render_explained_text(self.values, width=width)
+
+    def to_json(self) -> bytes:
+        """One JSON object, schema `rblnpb.explained/1`."""
+        return render_explained_json(self.values)
+
+
+@overload
+def explained_status(path: str | os.PathLike[str], beside: None = None) -> Explained: ...
+@overload
+def explained_status(path: str | os.PathLike[str], beside: Status) -> Status: ...
+def explained_status(path: str | os.PathLike[str], beside: Status | None = None) -> Explained | Status:
     """What the runtime itself counted, from a dump of `torch.rbln.explain()` that was saved as JSON.
 
     Args:
         path: Name of the file.
-        beside: Status of a profile, which is given back with these counts beside its own.
+        beside: Status of a profile, which is given back with these counts beside its own; None: the counts alone, no verdict.
 
     Raises:
         FormatError: It cannot be read, or is no such dump.
     """
-    explained = read_explain_dump(path)
+    explained = explained_totals(read_explain_dump(path))
     if beside is not None:
         return Status(replace(beside.values, explained=explained))
-    name = display_name(path)
-    return Status(ProfileStatus("ok", (name,), (), (), 0, 0, (), {}, {}, 0, 0, 0, 0, 0, None, (), overheads=explained))
+    return Explained(ExplainedOverheads(display_name(path), explained))
 
 
 @dataclass(frozen=True)

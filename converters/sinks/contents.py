@@ -72,5 +72,18 @@ def _text(key: str, value: object) -> str:
 
 
 def render_contents_json(values: Mapping[str, object]) -> bytes:
-    """One JSON object, schema `rblnpb.show/1`; integers with units in the keys."""
-    return orjson.dumps({"schema": "rblnpb.show/1", **values}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    """One JSON object, schema `rblnpb.show/1`; integers with units in the keys, those beyond 64 bits as text."""
+    return orjson.dumps({"schema": "rblnpb.show/1", **_exact(values)}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _exact(values: Mapping[str, object]) -> dict[str, object]:
+    """The values with every integer that JSON writers and readers would refuse or round written out as text."""
+    return {key: _exact_value(value) for key, value in values.items()}
+
+
+def _exact_value(value: object) -> object:
+    if isinstance(value, Mapping):
+        return _exact(value)
+    if isinstance(value, (list, tuple)):
+        return [_exact_value(one) for one in value]
+    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64 else value

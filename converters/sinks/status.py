@@ -5,15 +5,18 @@ from __future__ import annotations
 import io
 from collections import Counter
 from dataclasses import asdict
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from ..results import OverheadPart, OverheadTotal, ProfileStatus
+from ..results import ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
 from ._units import format_bytes, format_count, format_ns
 from .findings import finding_values
 
-__all__ = ["render_status_json", "render_status_text"]
+__all__ = ["render_explained_json", "render_explained_text", "render_status_json", "render_status_text"]
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def render_status_text(status: ProfileStatus, *, width: int = 120) -> str:
@@ -23,9 +26,7 @@ def render_status_text(status: ProfileStatus, *, width: int = 120) -> str:
         status: What to show.
         width: Columns of the terminal; tables fold to it.
     """
-    from rich.console import Console
-
-    console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
+    console = _console(width)
     console.print(f"Profile status: {status.verdict.upper()}", style="bold")
     console.print(f"  {' + '.join(status.sources)}", soft_wrap=True)
     _print_records(console, status)
@@ -37,9 +38,39 @@ def render_status_text(status: ProfileStatus, *, width: int = 120) -> str:
     console.print(f"\nFindings: {len(status.findings) or 'none'}")
     for finding in status.findings:
         console.print(f"  {str(finding.severity).upper():<8}{finding.message} [{finding.code}]", soft_wrap=True)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+    return _text(console)
+
+
+def render_explained_text(explained: ExplainedOverheads, *, width: int = 120) -> str:
+    """What a runtime counted, as plain text, folded to a number of columns."""
+    console = _console(width)
+    _print(console, f"As the runtime counted it: {explained.source}")
+    _print_overheads(console, "Hidden work", explained.explained)
+    if not explained.explained:
+        _print(console, "\nHidden work: none")
+    return _text(console)
+
+
+def render_explained_json(explained: ExplainedOverheads) -> bytes:
+    """The same as one JSON object, schema `rblnpb.explained/1`; keys as in `rblnpb.status/1`, without a verdict."""
+    value = {
+        "schema": "rblnpb.explained/1",
+        "sources": [explained.source],
+        "explained": [asdict(total) for total in explained.explained],
+        "findings": finding_values(explained.findings),
+    }
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def _console(width: int) -> Console:
+    from rich.console import Console
+
+    return Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False, emoji=False)
+
+
+def _text(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"
 
 
 def _table(*columns: str, numbers: int) -> object:

@@ -90,7 +90,7 @@ def test_every_engine_that_did_something_is_there_frames_last() -> None:
     )
 
 
-def test_hidden_work_is_summed_by_kind_operator_and_reason() -> None:
+def test_overheads_are_summed_by_kind_operator_and_reason() -> None:
     rows = Overheads.of(
         overhead=np.array([3, 1, 1, 1, 9]),
         op_strindex=np.array([0, 3, 3, 4, 0]),
@@ -114,7 +114,7 @@ def test_hidden_work_is_summed_by_kind_operator_and_reason() -> None:
     )
 
 
-def test_without_hidden_work_there_is_no_row() -> None:
+def test_without_overheads_there_is_no_row() -> None:
     assert joined().overheads == ()
 
 

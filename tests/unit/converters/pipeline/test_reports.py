@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rblnpb
 from rblnpb.converters.merging import merge
-from rblnpb.converters.pipeline import check_file, show_file, status
+from rblnpb.converters.pipeline import check_file, explained_status, show_file, status
 from rblnpb.profile import Session
 from tests.support.vendor_traces import Launch, device_profile, document, host_trace, op
 
@@ -67,3 +67,19 @@ def test_contents_of_a_profile_of_a_trace_and_of_several_sessions(tmp_path: Path
     assert [session["session"]["id"][-1] for session in json.loads(two.to_json())["sessions"]] == ["7", "9"]
     assert str(trace.values["format"]).startswith("host trace")
     assert one.text().startswith(f"file: {tmp_path / 'a.pb'}\nformat: rblnpb profile, schema 0.1\nsession:\n")
+
+
+def test_a_dump_alone_has_counts_and_no_verdict(tmp_path: Path) -> None:
+    path = tmp_path / "dump.json"
+    path.write_text('{"hidden_host_bounce": {"by_site": {}}, "dispatch": {"cpu_fallback": 2, "recompile_miss": 0}}')
+    found = explained_status(path)
+    total = {"kind": "cpu_fallback", "count": 2, "size_bytes": None, "duration_ns": None, "ops": [], "reasons": []}
+    expected = {"schema": "rblnpb.explained/1", "sources": [str(path)], "explained": [total], "findings": []}
+    assert json.loads(found.to_json()) == expected
+    assert [line.split() for line in found.text(300).splitlines()] == [
+        ["As", "the", "runtime", "counted", "it:", str(path)],
+        [],
+        ["Hidden", "work", "count", "bytes", "time", "first", "at"],
+        ["\u2500" * len(found.text(300).splitlines()[3])],
+        ["cpu_fallback", "2"],
+    ]

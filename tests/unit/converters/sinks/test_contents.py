@@ -53,3 +53,8 @@ def test_a_long_list_is_cut_and_says_so() -> None:
 def test_json_has_everything_under_its_schema() -> None:
     values = {"file": "a.pb", "programs": [{"name": "p"}] * 13, "session": {"rank": None}}
     assert json.loads(render_contents_json(values)) == {"schema": "rblnpb.show/1", **values}
+
+
+def test_an_integer_beyond_64_bits_is_text_in_json() -> None:
+    rendered = orjson.loads(render_contents_json({"metadata": {"id": 1 << 64, "ids": [(1 << 64) - 1, -(1 << 63) - 1]}}))
+    assert rendered["metadata"] == {"id": "18446744073709551616", "ids": [(1 << 64) - 1, "-9223372036854775809"]}

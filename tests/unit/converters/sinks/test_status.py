@@ -89,7 +89,7 @@ OVERHEADS = (
 )
 
 
-def test_hidden_work_is_a_row_a_kind_and_what_it_is_made_of() -> None:
+def test_overheads_are_a_row_a_kind_and_what_it_is_made_of() -> None:
     assert render_status_text(replace(NOTHING, overheads=OVERHEADS)) == (
         "Profile status: OK\n"
         "  a.json\n"
@@ -113,7 +113,7 @@ def test_what_the_runtime_counted_stands_beside_it() -> None:
     assert "\nHidden work, as the runtime counted it   count      bytes   time   first at\n" in text
 
 
-def test_hidden_work_as_json() -> None:
+def test_overheads_as_json() -> None:
     assert json.loads(render_status_json(replace(NOTHING, overheads=OVERHEADS[1:])))["overheads"] == [
         {"kind": "host_copy", "count": 1, "size_bytes": 1536, "duration_ns": None, "ops": [], "reasons": []}
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rblnpb.converters.analyze.explained import explained_totals
 from rblnpb.converters.results import OverheadPart, OverheadTotal
 from rblnpb.converters.sources.explain_dump import read_explain_dump
 from rblnpb.errors import FormatError
@@ -41,10 +42,10 @@ WHOLE: dict[str, Any] = {
 def read(folder: Path, text: str | bytes) -> tuple[OverheadTotal, ...]:
     path = folder / "dump.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_explain_dump(path)
+    return explained_totals(read_explain_dump(path))
 
 
-def test_a_dump_is_hidden_work_by_kind(tmp_path: Path) -> None:
+def test_a_dump_is_overheads_by_kind(tmp_path: Path) -> None:
     assert read(tmp_path, json.dumps(WHOLE)) == (
         OverheadTotal(
             "cpu_fallback",
