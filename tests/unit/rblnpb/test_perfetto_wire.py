@@ -97,6 +97,12 @@ def test_a_long_name_among_short_ones_stays_with_its_slice() -> None:
     assert [(name, start) for _, _, name, start, _ in shown(display_packets(profile))] == [("mm", 0), ("mm", 20), (long, 10)]
 
 
+def test_an_engine_of_a_device_that_is_not_defined_has_a_process_all_the_same() -> None:
+    profile = tiny(engines=(Engine(1, 9, EngineKind.TASK_DMA),), device_slices=monotonic([0], [5]))
+
+    assert shown(display_packets(profile)) == [("undefined device 9", "Task DMA", "mm", 0, 5)]
+
+
 def test_slices_that_cross_stand_on_further_threads_of_their_engine() -> None:
     profile = tiny(device_slices=monotonic([0, 5, 6], [10, 10, 2]))
 

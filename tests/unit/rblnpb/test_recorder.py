@@ -391,6 +391,14 @@ def test_records_whose_definitions_could_not_be_written_are_lost() -> None:
     assert (len(profile.launches), profile.dropped(Launches.kind), profile.is_complete) == (0, 1, True)
 
 
+def test_definitions_that_contradict_themselves_cost_records_and_disturb_nobody() -> None:
+    recorder = _recorder(io.BytesIO())
+    recorder.define(programs=[Program(1, "mm", "", "", 1, 5)])
+    recorder.add(Launches, launch_id=1)
+    recorder.close()
+    assert [(loss.kind, loss.reason, loss.count) for loss in recorder.losses] == [(Launches.kind, LossReason.WRITE_FAILED, 1)]
+
+
 def test_after_a_packet_that_cannot_be_taken_back_nothing_more_is_written() -> None:
     file = Disk(400)
     recorder = _recorder(file)
