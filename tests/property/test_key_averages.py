@@ -81,6 +81,15 @@ def test_single_events_equal_objects_to_the_last_bit(events: list[Event]) -> Non
     assert as_dicts(table) == slow_event_rows(events)
 
 
+@given(traces)
+def test_self_times_add_up_to_the_time_of_what_nothing_called(events: list[Event]) -> None:
+    table = event_rows(host_trace(*events))
+
+    # What may end on another thread calls nothing, and torch gives it no time of its own.
+    roots = table.is_top_level & ~table.is_async
+    assert table.self_cpu_time_total_ns.sum() == table.cpu_time_total_ns[roots].sum()
+
+
 def slow_parents(lane: Sequence[int], start: Sequence[int], end: Sequence[int]) -> list[int]:
     parents, stacks = [], {number: list[int]() for number in lane}
     for row, number in enumerate(lane):
