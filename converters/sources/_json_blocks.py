@@ -32,6 +32,8 @@ _STEP[list(b"{[")] = 1
 _STEP[list(b"}]")] = -1
 _IS_MARK: Final = _STEP != 0
 _IS_MARK[_COMMA] = True
+_IS_SPACE: Final = np.zeros(256, np.bool_)
+_IS_SPACE[list(b" \t\r\n")] = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +176,9 @@ def guess_elements(window: TextWindow, gap: _Gap) -> EventBlock | None:
     at = opens[np.searchsorted(opens, gap.before_bytes + gap.after_bytes) :]
     commas = at - gap.after_bytes
     is_gap = (data[commas] == _COMMA) & (data[commas - gap.before_bytes] == _CLOSE)
+    for distance in range(1, gap.before_bytes):
+        # Another brace behind the one that was looked for would be the event's own.
+        is_gap &= _IS_SPACE[data[commas - distance]]
     commas = commas[is_gap]
     if not len(commas):
         return None

@@ -206,3 +206,10 @@ def test_texts_of_three_decimals_are_never_refused(nanoseconds: list[int]) -> No
 
     assert fast is not None
     assert fast.tolist() == nanoseconds
+
+
+def test_a_brace_of_the_event_itself_is_not_taken_for_its_last() -> None:
+    event = '{"ph": "X", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0.000, "dur": 0.000, "args": {}}'
+    document = f"[{event}\n,\n{event}, {event}, {{}}]".encode()
+
+    assert events_of(read_in_pieces(document, 1, 1)) == slow_events(document)
