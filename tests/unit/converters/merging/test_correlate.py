@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rblnpb.converters.merging.correlate import host_window, launch_by_id, match_launches, native_tracks, row_by_id
+from rblnpb.converters.dialect import host_window
+from rblnpb.converters.merging.correlate import launch_by_id, match_launches, native_tracks, row_by_id
 from rblnpb.converters.timeline import MATCH_RULES
 from tests.support.vendor_traces import (
     HOST_PID,
