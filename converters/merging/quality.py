@@ -29,12 +29,16 @@ def join_findings(timeline: Timeline, window: tuple[int, int] | None, *, is_one_
         window: First and last time that the host trace covers, trace clock; None when it covers nothing.
         is_one_file: Whether host and device come from one file, so that they cannot be of different runs.
     """
-    return [
+    findings = [
         *_unmatched(timeline, is_one_file=is_one_file),
         *_outside(timeline, window, is_one_file=is_one_file),
         *_early(timeline),
         *_unlaunched(timeline),
     ]
+    # Where something serious is told already it is the reason, and this its result.
+    if all(finding.severity < Severity.WARNING for finding in findings):
+        findings += _mostly_unattributed(timeline)
+    return findings
 
 
 def _unmatched(timeline: Timeline, *, is_one_file: bool) -> list[Finding]:
@@ -90,3 +94,14 @@ def _unlaunched(timeline: Timeline) -> list[Finding]:
         return []
     message = f"{unlaunched:,} of {int(is_work.sum()):,} slices of work have no launch that is known: their time is on no op"
     return [Finding(Severity.WARNING, "unattributed-slices", message, unlaunched)]
+
+
+def _mostly_unattributed(timeline: Timeline) -> list[Finding]:
+    """Most of the device time on no op, whatever the reasons: a summary by op is then no answer."""
+    slices = timeline.slices
+    work_ns = np.where(timeline.is_work(), slices.duration_ns, 0)
+    total_ns, lost_ns = int(work_ns.sum()), int(work_ns[slices.host_row < 0].sum())
+    if 2 * lost_ns <= total_ns:
+        return []
+    message = f"{lost_ns:,} of {total_ns:,} ns of device work are on no op: a summary by op tells little of this device"
+    return [Finding(Severity.WARNING, "mostly-unattributed", message, int((slices.host_row[work_ns > 0] < 0).sum()))]

@@ -120,6 +120,8 @@ def _is_trace(head: bytes) -> bool:
 
 def _expand(name: str) -> list[str]:
     """The files of a folder, by name; a file is itself."""
+    if not name:
+        raise UsageError("an input has an empty name; is a variable of the shell unset?")
     try:
         if name == "-" or not Path(name).is_dir():
             return [name]
