@@ -82,7 +82,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         "host_slices": placed_runtime,
         "counters": placed_samples,
     }
-    findings = [*profile.findings, *alignment.findings, *_unplaced(masks), *_not_shown(profile)]
+    findings = [*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment), *_not_shown(profile)]
     if host is not None:
         findings += [*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host)]
     return replace(timeline, findings=tuple(findings))
@@ -95,6 +95,23 @@ def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
         if lost:
             message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
             yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
+
+
+_FAR_NS: Final = 86_400 * 10**9
+"""A day: no recording reads its clocks so seldom."""
+
+
+def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
+    """Slices so far from every reading of a clock that their ticks are damaged rather than late."""
+    anchors = [alignment.maps[clock_id].anchor_ns for clock_id in alignment.clocks if clock_id in alignment.maps]
+    if not anchors or not len(slices):
+        return
+    read_ns = alignment.monotonic_to_trace(np.concatenate(anchors))
+    is_far = (slices.start_ns < read_ns.min() - _FAR_NS) | (slices.start_ns > read_ns.max() + _FAR_NS)
+    if is_far.any():
+        count = int(is_far.sum())
+        message = f"{count:,} device slices lie a day or more from every reading of the clock: their times are not to be trusted"
+        yield Finding(Severity.WARNING, "far-from-readings", message, count)
 
 
 def _not_shown(profile: Profile) -> Iterator[Finding]:

@@ -374,3 +374,13 @@ def test_an_empty_profile_is_an_empty_timeline() -> None:
     timeline = merge(device_profile(()), host_trace(OPS))
     assert [len(timeline.slices), len(timeline.launches), len(timeline.counts)] == [0, 0, 0]
     assert replace(timeline, findings=()).is_serialised is None
+
+
+def test_a_slice_days_from_every_reading_is_told() -> None:
+    profile = device_profile(RUN)
+    slices = profile.device_slices
+    far = np.where(np.arange(len(slices)) == 0, slices.start_ticks + np.uint64(2 * 86_400 * 10**9), slices.start_ticks)
+    timeline = merge(profile.replace(device_slices=slices.replace(start_ticks=far)))
+    assert [(finding.code, finding.count) for finding in timeline.findings if finding.severity == Severity.WARNING] == [
+        ("far-from-readings", 1)
+    ]
