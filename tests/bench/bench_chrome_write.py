@@ -1,6 +1,6 @@
 """How long a device slice takes as Chrome trace JSON: our columns against a dict per event and orjson, in one process by turns.
 
-python tests/bench/bench_chrome_write.py [--records N] [--rounds R]
+python -m tests.bench.bench_chrome_write [--records N] [--rounds R]
 """
 
 from __future__ import annotations

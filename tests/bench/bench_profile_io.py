@@ -46,7 +46,7 @@ def command_table() -> Commands:
         layer_strindex=np.where(rows > 0, 2 + rows % 3, 0).astype(np.uint32),
         command_index=rows.astype(np.uint32),
         engine_kind=kinds,
-        size_bytes=np.where(rows % 3 == 0, rows * 4096, absent),
+        size_bytes=np.where((rows > 0) & (rows % 3 == 0), rows * 4096, absent),
         chiplet=absent,
         predecessor_ends=np.maximum(rows - 1, 0),
         predecessor_rows=np.arange(1, COMMANDS, dtype=np.uint32),
