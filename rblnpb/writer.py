@@ -131,7 +131,8 @@ class StreamWriter:
         """Append losses; they count in the totals of their kind."""
         for loss in losses:
             if loss.kind in self._dropped:
-                self._dropped[loss.kind] += loss.count
+                # The losses hold every count; their total ends where its field does.
+                self._dropped[loss.kind] = min(self._dropped[loss.kind] + loss.count, (1 << 64) - 1)
         if losses:
             self._packet(12, wire.encode_losses(losses))
 

@@ -73,6 +73,14 @@ def test_the_closing_packet_holds_totals_of_each_kind_and_the_ends() -> None:
     assert (message.ended_real_ns, message.ended_monotonic_ns) == (1_790_000_000_000_020_000, 20_900)
 
 
+def test_a_total_of_losses_ends_where_its_field_does() -> None:
+    losses = (Loss(16, LossReason.UNKNOWN, 1 << 63), Loss(16, LossReason.UNKNOWN, 1 << 63))
+    data = encode(tiny(losses=losses))
+
+    assert [total.dropped for total in closing(data).totals if total.kind == 16] == [(1 << 64) - 1]
+    assert rblnpb.read(data).losses == losses
+
+
 def test_the_index_places_every_chunk_from_the_header_on() -> None:
     data = encode(full())
     sizes = [len(packet) for packet in packets(data)]
