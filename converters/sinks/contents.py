@@ -7,6 +7,7 @@ from typing import Final
 
 import orjson
 
+from ._json_values import exact
 from ._units import format_bytes, format_count, format_unix_ns
 
 __all__ = ["render_contents_json", "render_contents_text"]
@@ -73,17 +74,4 @@ def _text(key: str, value: object) -> str:
 
 def render_contents_json(values: Mapping[str, object]) -> bytes:
     """One JSON object, schema `rblnpb.show/1`; integers with units in the keys, those beyond 64 bits as text."""
-    return orjson.dumps({"schema": "rblnpb.show/1", **_exact(values)}, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-
-
-def _exact(values: Mapping[str, object]) -> dict[str, object]:
-    """The values with every integer that JSON writers and readers would refuse or round written out as text."""
-    return {key: _exact_value(value) for key, value in values.items()}
-
-
-def _exact_value(value: object) -> object:
-    if isinstance(value, Mapping):
-        return _exact(value)
-    if isinstance(value, (list, tuple)):
-        return [_exact_value(one) for one in value]
-    return str(value) if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64 else value
+    return orjson.dumps(exact({"schema": "rblnpb.show/1", **values}), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from ..results import ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
+from ._json_values import exact
 from ._units import format_bytes, format_count, format_ns
 from .findings import finding_values
 
@@ -59,7 +60,7 @@ def render_explained_json(explained: ExplainedOverheads) -> bytes:
         "explained": [asdict(total) for total in explained.explained],
         "findings": finding_values(explained.findings),
     }
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def _console(width: int) -> Console:
@@ -218,4 +219,4 @@ def render_status_json(status: ProfileStatus) -> bytes:
         "explained": [asdict(total) for total in status.explained],
         "findings": finding_values(status.findings),
     }
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

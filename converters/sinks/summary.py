@@ -12,6 +12,7 @@ import orjson
 from rblnpb.errors import Finding
 
 from ..results import KeyAverages
+from ._json_values import exact
 from .findings import finding_values
 
 __all__ = ["render_summary_csv", "render_summary_json"]
@@ -68,7 +69,7 @@ def render_summary_json(averages: KeyAverages, rows: Sequence[int], findings: Se
         "totals": _totals(averages),
         "findings": finding_values(findings),
     }
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:

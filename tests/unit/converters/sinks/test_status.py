@@ -219,3 +219,8 @@ def test_the_whole_as_json() -> None:
 def test_json_of_nothing_has_the_same_keys() -> None:
     full, empty = json.loads(render_status_json(STATUS)), json.loads(render_status_json(NOTHING))
     assert (list(full), list(full["counts"])) == (list(empty), list(empty["counts"]))
+
+
+def test_a_count_beyond_64_bits_is_text_in_json() -> None:
+    status = replace(NOTHING, records=(RecordCount("launches", 0, 1 << 64),))
+    assert json.loads(render_status_json(status))["counts"]["records"]["launches"]["dropped"] == "18446744073709551616"
