@@ -17,7 +17,6 @@ __all__ = [
     "format_count",
     "format_ns",
     "format_unix_ns",
-    "ns_to_us_text",
     "torch_flops_scale",
     "torch_memory",
     "torch_share",
@@ -28,16 +27,6 @@ TORCH_TIME_UNITS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
 """Microseconds in each unit that torch's tables can be told to use throughout."""
 
 _FLOPS_UNITS: Final = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
-
-
-def ns_to_us_text(ns: int) -> str:
-    """Microseconds with all their digits, as traces have them.
-
-    >>> ns_to_us_text(123456), ns_to_us_text(-5)
-    ('123.456', '-0.005')
-    """
-    whole, rest = divmod(abs(ns), 1000)
-    return f"{'-' if ns < 0 else ''}{whole}.{rest:03d}"
 
 
 def format_ns(ns: int) -> str:

@@ -8,20 +8,11 @@ from rblnpb.converters.sinks._units import (
     format_bytes,
     format_count,
     format_ns,
-    ns_to_us_text,
     torch_flops_scale,
     torch_memory,
     torch_share,
     torch_time,
 )
-
-
-@pytest.mark.parametrize(
-    ("ns", "text"),
-    [(0, "0.000"), (1, "0.001"), (123456, "123.456"), (-1, "-0.001"), (-1_234_567, "-1234.567"), (2**62, "4611686018427387.904")],
-)
-def test_microseconds_keep_every_digit(ns: int, text: str) -> None:
-    assert ns_to_us_text(ns) == text
 
 
 @pytest.mark.parametrize(
