@@ -8,9 +8,8 @@ beyond the handle that copies bytes through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, Final, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,125 +17,35 @@ import numpy.typing as npt
 from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle, render
 
-Int64 = npt.NDArray[np.int64]
-Int32 = npt.NDArray[np.int32]
-UInt8 = npt.NDArray[np.uint8]
-Bool = npt.NDArray[np.bool_]
+from .host_trace import Bool, Document, HostEvents, HostTrace, HostTrack, Id, Int32, Int64, UInt8
 
-Id = int | str | None
-"""A process or thread id as traces have it: a number, a text such as "Spans", or missing."""
-
-
-class Document(Protocol):
-    """The bytes of an input as they stand, decompressed; readable as often as asked for."""
-
-    @property
-    def name(self) -> str:
-        """What messages call this input."""
-
-    def blocks(self) -> Iterator[bytes]:
-        """The whole document from its first byte to its last, in order, in blocks of any size."""
-
-
-@dataclass(frozen=True)
-class HostTrack:
-    """A row of the host trace: one thread of one process, under the very ids the file uses."""
-
-    pid: Id
-    tid: Id
-
-
-@dataclass(frozen=True, eq=False)
-class HostEvents:
-    """The events of a host trace, one row each, in file order; all columns have the same length n.
-
-    Attributes:
-        phase: uint8[n]; the ASCII code of `ph` (88 = "X"); 0 when missing.
-        category: int32[n]; row of `HostTrace.strings`; 0 = none.
-        name: int32[n]; row of `HostTrace.strings`; 0 = none.
-        track: int32[n]; row of `HostTrace.tracks`.
-        start_ns: int64[n]; trace clock; ABSENT where the event has no `ts`.
-        duration_ns: int64[n]; ABSENT where the event has no `dur`; may be negative in a broken file.
-        external_id: int64[n]; "External id"; 0 = unknown, never a key.
-        correlation_id: int64[n]; "correlation"; 0 = unknown, never a key.
-        launch_id: int64[n]; the vendor's "launch_id"; 0 = unknown, never a key.
-        event_index: int64[n]; "Ev Idx", torch's order of events; -1 = none.
-        sequence_number: int64[n]; autograd's "Sequence number"; -1 = none.
-        size_bytes: int64[n]; "Bytes" of a memory event; ABSENT = none.
-        device_type: int32[n]; torch's DeviceType number of a memory event; -1 = none.
-        input_dims: int32[n]; row of `HostTrace.strings`, the JSON text of "Input Dims"; 0 = none.
-        concrete_inputs: int32[n]; row of `HostTrace.strings`, the JSON text of "Concrete Inputs"; 0 = none.
-        flow_id: int32[n]; row of `HostTrace.strings`, the JSON text of the event's own `id`; 0 = none.
-        offset: int64[n]; first byte of the event's `{` in the decompressed document.
-        length: int64[n]; bytes from `{` to the matching `}`, both included.
-    """
-
-    phase: UInt8
-    category: Int32
-    name: Int32
-    track: Int32
-    start_ns: Int64
-    duration_ns: Int64
-    external_id: Int64
-    correlation_id: Int64
-    launch_id: Int64
-    event_index: Int64
-    sequence_number: Int64
-    size_bytes: Int64
-    device_type: Int32
-    input_dims: Int32
-    concrete_inputs: Int32
-    flow_id: Int32
-    offset: Int64
-    length: Int64
-
-    def __post_init__(self) -> None:
-        for column in fields(self):
-            getattr(self, column.name).setflags(write=False)
-
-    def __len__(self) -> int:
-        return len(self.phase)
-
-
-@dataclass(frozen=True, eq=False)
-class HostTrace:
-    """A host trace as its file holds it.
-
-    Attributes:
-        document: The input's bytes, for sinks that copy events through.
-        events: One row per event, file order.
-        strings: Interned texts; row 0 is "".
-        tracks: Distinct (pid, tid) pairs in order of first appearance.
-        base_time_ns: Unix time of the file's zero; 0 when the file does not say.
-        has_base_time: Whether the file says so. False: `start_ns` is in the file's own clock.
-        head: Bytes of the document before the first event (up to and including the `[`), as they stand.
-        tail: Bytes after the last event (from the `]`), as they stand.
-        metadata: Top-level keys other than traceEvents, values decoded from JSON, file order.
-        thread_names, process_names, process_labels: From the metadata events; the last one of a track or process wins.
-        findings: What was odd.
-    """
-
-    document: Document
-    events: HostEvents
-    strings: tuple[str, ...]
-    tracks: tuple[HostTrack, ...]
-    base_time_ns: int
-    has_base_time: bool
-    head: bytes
-    tail: bytes
-    metadata: dict[str, object]
-    thread_names: dict[HostTrack, str] = field(default_factory=dict)
-    process_names: dict[Id, str] = field(default_factory=dict)
-    process_labels: dict[Id, str] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
-
-    def rows(self, phase: str, *categories: str) -> Int64:
-        """int64[k], ascending: rows of `events` of one phase, such as "X", and of these categories; of all when none is named."""
-        mask = self.events.phase == ord(phase)
-        if categories:
-            known = [row for row, text in enumerate(self.strings) if text in categories]
-            mask &= np.isin(self.events.category, known)
-        return np.flatnonzero(mask).astype(np.int64)
+__all__ = [
+    "JOINED_RULES",
+    "JOIN_RULES",
+    "MATCHED_RULES",
+    "MATCH_RULES",
+    "AlignedCounters",
+    "AlignedLaunches",
+    "AlignedSlices",
+    "Bool",
+    "ClockQuality",
+    "Document",
+    "ExplainedCounts",
+    "HostEvents",
+    "HostTrace",
+    "HostTrack",
+    "Id",
+    "Int32",
+    "Int64",
+    "OverheadRecords",
+    "RecordCount",
+    "RuntimeSlices",
+    "SliceDependencies",
+    "SliceNames",
+    "Timeline",
+    "Track",
+    "UInt8",
+]
 
 
 @dataclass(frozen=True)
@@ -221,6 +130,7 @@ class AlignedSlices:
         names: What each is called, by its parts; see `SliceNames`.
         launch: int64[n]; row of `Timeline.launches`; -1 = none is known.
         host_row: int64[n]; row of `Timeline.host.events`: the op that caused it, by every rule; -1 = unattributed.
+        rule: int32[n]; row of `JOIN_RULES`: which rule led to that op, or why none did.
         event: int64[n]; row of `Timeline.host.events` when the slice came out of the host trace and is shown there
             already; -1 for slices of a profile.
         arguments: int64[n, k] for the k names of `Timeline.argument_names`; ABSENT = the record does not have it.
@@ -232,11 +142,47 @@ class AlignedSlices:
     names: SliceNames
     launch: Int64
     host_row: Int64
+    rule: Int32
     event: Int64
     arguments: Int64
 
     def __len__(self) -> int:
         return len(self.start_ns)
+
+
+JOIN_RULES: Final = (
+    "launch-id",
+    "correlation",
+    "external-id",
+    "flow",
+    "containment",
+    "paired",
+    "no-host-trace",
+    "no-link",
+    "launch-not-recorded",
+    "launch-on-no-op",
+)
+"""How a slice came to the op that caused it, in the order in which the rules are tried; the last four say why it came to none:
+there are no ops; the record names no launch; the launch that it names is not in the files (it was submitted before the window,
+or lost); the launch is known and lies in no op."""
+
+JOINED_RULES: Final = 6
+"""How many of `JOIN_RULES`, from the front, lead to an op."""
+
+
+@dataclass(frozen=True, eq=False)
+class SliceDependencies:
+    """Which slices had to end before others could start; all columns have the same length k.
+
+    Attributes:
+        predecessor, successor: int64[k]; rows of `Timeline.slices`.
+    """
+
+    predecessor: Int64
+    successor: Int64
+
+    def __len__(self) -> int:
+        return len(self.predecessor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +192,8 @@ class AlignedLaunches:
     Attributes:
         start_ns: int64[n]; trace clock; the moment of submission.
         launch_id: int64[n]; as the runtime numbered it; 0 = unknown.
-        name: int32[n]; row of `Timeline.strings`: the program.
+        name: int32[n]; row of `Timeline.strings`: the program, or the call that launched it where no program is known.
+        compile_id: int32[n]; row of `Timeline.strings`: the compiled graph that it belongs to, such as "0/0"; 0 = none or unknown.
         pid, tid: int64[n]; native ids of the submitting thread.
         host_row: int64[n]; row of `Timeline.host.events`: innermost op on that thread at that time; -1 = unmatched.
         reason: int32[n]; row of `MATCH_RULES`: why it matched, or why it did not.
@@ -255,6 +202,7 @@ class AlignedLaunches:
     start_ns: Int64
     launch_id: Int64
     name: Int32
+    compile_id: Int32
     pid: Int64
     tid: Int64
     host_row: Int64
@@ -378,6 +326,8 @@ class ClockQuality:
         drift_ppm: Measured rate against the nominal one, parts per million.
         step_count: Readings that show that the clock was set while recording.
         extrapolated_count: Records outside the readings, placed by the rate alone.
+        basis: What placed it: "readings" of both clocks; "pairs" of records that both files hold, `snapshot_count` of them; or
+            "launch-order", the order of launches and workloads alone.
     """
 
     name: str
@@ -387,6 +337,7 @@ class ClockQuality:
     drift_ppm: float
     step_count: int
     extrapolated_count: int
+    basis: str = "readings"
 
 
 @dataclass(frozen=True)
@@ -408,6 +359,7 @@ class Timeline:
         slices: Device slices that are records of work or waiting, in the trace clock, in record order.
         frames: Workload frames: they enclose slices and are never busy time.
         launches: Submissions by the host.
+        dependencies: Order between slices that the compiler or the runtime fixed.
         runtime: What the runtime did on the host.
         counters: Samples.
         overheads: Work that the program did not ask for.
@@ -427,6 +379,7 @@ class Timeline:
     slices: AlignedSlices
     frames: AlignedSlices
     launches: AlignedLaunches
+    dependencies: SliceDependencies
     runtime: RuntimeSlices
     counters: AlignedCounters
     overheads: OverheadRecords

@@ -294,6 +294,7 @@ class DeviceSlices(Table):
     size_bytes: Int64 = _column(np.int64, nullable=True)
     name_strindex: UInt32 = _column(np.uint32)
     stage_strindex: UInt32 = _column(np.uint32)
+    event_ordinal: Int64 = _column(np.int64, nullable=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 MAGIC: Final = "rblnpb"
-SCHEMA_VERSION: Final = (0, 1)
+SCHEMA_VERSION: Final = (0, 2)
 """(major, minor) of the schema that this package writes. A greater major is refused, a greater minor is read."""
 
 BODY_NAMES: Final = {

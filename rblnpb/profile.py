@@ -169,7 +169,7 @@ class Session:
     settings: tuple[tuple[str, str], ...] = ()
     npu: str = ""
     file_ordinal: int = 0
-    schema_version: tuple[int, int] = (0, 1)
+    schema_version: tuple[int, int] = (0, 2)
     has_display_packets: bool = False
 
 

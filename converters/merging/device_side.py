@@ -16,6 +16,7 @@ from rblnpb.strings import StringTable
 
 from ..dialect import device_rows, host_window
 from ..timeline import (
+    JOIN_RULES,
     MATCH_RULES,
     AlignedCounters,
     AlignedLaunches,
@@ -23,6 +24,7 @@ from ..timeline import (
     Bool,
     HostTrace,
     Int32,
+    Int64,
     OverheadRecords,
     RecordCount,
     RuntimeSlices,
@@ -32,6 +34,7 @@ from ..timeline import (
 )
 from .align import Alignment, require_unix_time
 from .correlate import launch_by_id, match_launches, native_tracks, row_by_id
+from .dependencies import slice_dependencies
 from .quality import join_findings
 
 __all__ = ["profile_timeline"]
@@ -61,6 +64,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         slices=slices,
         frames=frames,
         launches=launches,
+        dependencies=slice_dependencies(profile, placed),
         runtime=runtime,
         counters=counters,
         overheads=_overheads(profile, strings),
@@ -82,10 +86,9 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         "host_slices": placed_runtime,
         "counters": placed_samples,
     }
-    findings = [*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment), *_not_shown(profile)]
-    if host is not None:
-        findings += [*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host)]
-    return replace(timeline, findings=tuple(findings))
+    findings = (*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment), *_not_shown(profile))
+    joined = () if host is None else (*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host))
+    return replace(timeline, findings=findings + joined)
 
 
 def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
@@ -116,10 +119,9 @@ def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
 
 def _not_shown(profile: Profile) -> Iterator[Finding]:
     """Records of kinds that a timeline has no place for."""
-    for table in (profile.dependencies, profile.trace_events):
-        if len(table):
-            message = f"{len(table):,} {table.label} are not in the timeline, which does not show this kind"
-            yield Finding(Severity.INFO, "not-in-timeline", message, len(table), table.label)
+    if table := len(profile.trace_events):
+        message = f"{table:,} trace_events are not in the timeline, which does not show this kind"
+        yield Finding(Severity.INFO, "not-in-timeline", message, table, "trace_events")
 
 
 def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
@@ -144,9 +146,11 @@ def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, st
     """The launches that can be placed, in record order, and which of the records those are."""
     start_ns, placed = alignment.place_on_host(profile.launches.start_ns)
     table, start_ns = profile.launches.take(placed), start_ns[placed]
-    names = {program.program_id: strings.intern(program.name) for program in profile.programs}
     distinct, of_launch = np.unique(table.program_id, return_inverse=True)
-    name = np.array([names.get(row, 0) for row in distinct.tolist()], np.int32)
+    programs = {program.program_id: program for program in profile.programs}
+    ran = [programs.get(row) for row in distinct.tolist()]
+    name = np.array([strings.intern(program.name) if program else 0 for program in ran], np.int32)
+    compile_id = np.array([strings.intern(program.compile_id) if program else 0 for program in ran], np.int32)
     host_row = np.full(len(table), -1, np.int64)
     reason = np.full(len(table), MATCH_RULES.index("no-host-trace"), np.int32)
     if host is not None and len(table):
@@ -156,6 +160,7 @@ def _launches(profile: Profile, host: HostTrace | None, alignment: Alignment, st
         start_ns=start_ns,
         launch_id=table.launch_id.view(np.int64),
         name=name[of_launch] if len(table) else np.empty(0, np.int32),
+        compile_id=compile_id[of_launch] if len(table) else np.empty(0, np.int32),
         pid=table.process_id,
         tid=table.thread_id,
         host_row=host_row,
@@ -218,10 +223,24 @@ def _slices(
         names=_names(profile, table) if isinstance(table, DeviceSlices) else _frame_names(profile, table),
         launch=launch,
         host_row=owners[launch],
+        rule=_rules(table, launches, launch),
         event=np.full(count, -1, np.int64),
         arguments=arguments,
     )
     return aligned, placed
+
+
+def _rules(table: DeviceSlices | WorkloadSlices, launches: AlignedLaunches, launch: Int64) -> Int32:
+    """int32[n]; rows of JOIN_RULES for slices and their launches (-1 = none)."""
+    reason = np.append(launches.reason, -1)[launch]
+    conditions = (
+        (np.append(launches.host_row, -1)[launch] >= 0, "launch-id"),
+        (reason == MATCH_RULES.index("no-host-trace"), "no-host-trace"),
+        (launch >= 0, "launch-on-no-op"),
+        (table.launch_id != 0, "launch-not-recorded"),
+    )
+    masks = [mask for mask, _ in conditions]
+    return np.select(masks, [JOIN_RULES.index(rule) for _, rule in conditions], JOIN_RULES.index("no-link")).astype(np.int32)
 
 
 def _names(profile: Profile, table: DeviceSlices) -> SliceNames:

@@ -18,6 +18,7 @@ from rblnpb.strings import StringTable
 
 from ..dialect import DeviceRows, device_rows, host_window, linked_rows, op_rows
 from ..timeline import (
+    JOIN_RULES,
     AlignedCounters,
     AlignedLaunches,
     AlignedSlices,
@@ -33,6 +34,7 @@ from ..timeline import (
     Track,
 )
 from .correlate import launch_by_id, match_launches
+from .dependencies import no_dependencies
 from .quality import join_findings
 
 __all__ = ["trace_timeline"]
@@ -53,6 +55,7 @@ def trace_timeline(host: HostTrace) -> Timeline:
         slices=slices,
         frames=_no_slices(host.strings),
         launches=launches,
+        dependencies=no_dependencies(),
         runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
         counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
         overheads=OverheadRecords(np.empty(0, np.uint32), none, none, none, nothing, nothing),
@@ -78,7 +81,7 @@ def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
     nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
     names = SliceNames(NameStyle.PLAIN, strings, none, none, none, nothing, nothing, none)
     arguments = np.empty((0, len(_ARGUMENTS)), np.int64)
-    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, nothing, arguments)
+    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, none, nothing, arguments)
 
 
 def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple[AlignedLaunches, Int64]:
@@ -102,6 +105,7 @@ def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple
         start_ns=start_ns,
         launch_id=np.where(events.launch_id[rows] != 0, events.launch_id[rows], events.correlation_id[rows]),
         name=interned[of_row] if len(rows) else np.empty(0, np.int32),
+        compile_id=np.zeros(len(rows), np.int32),
         pid=_numbers([track.pid for track in host.tracks])[track],
         tid=_numbers([track.tid for track in host.tracks])[track],
         host_row=host_row,
@@ -140,10 +144,25 @@ def _slices(
         names=_names(host, rows),
         launch=launch,
         host_row=np.where(linked >= 0, linked, by_launch),
+        rule=_rules(host, rows, launch, linked, by_launch),
         event=rows,
         arguments=np.where(launch_id == 0, ABSENT, launch_id).reshape(-1, 1),
     )
     return slices, tracks
+
+
+def _rules(host: HostTrace, rows: Int64, launch: Int64, linked: Int64, by_launch: Int64) -> Int32:
+    """int32[n]; rows of JOIN_RULES for device rows."""
+    has_launch_id = host.events.launch_id[rows] != 0
+    conditions = (
+        (linked >= 0, "external-id"),
+        ((by_launch >= 0) & has_launch_id, "launch-id"),
+        (by_launch >= 0, "correlation"),
+        (launch >= 0, "launch-on-no-op"),
+        (has_launch_id | (host.events.correlation_id[rows] != 0), "launch-not-recorded"),
+    )
+    masks = [mask for mask, _ in conditions]
+    return np.select(masks, [JOIN_RULES.index(rule) for _, rule in conditions], JOIN_RULES.index("no-link")).astype(np.int32)
 
 
 def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:

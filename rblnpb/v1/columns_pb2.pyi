@@ -148,7 +148,7 @@ class LaunchColumns(_message.Message):
     def __init__(self, launch_id: _Optional[_Union[Column, _Mapping]] = ..., program_id: _Optional[_Union[Column, _Mapping]] = ..., start_ns: _Optional[_Union[Column, _Mapping]] = ..., process_id: _Optional[_Union[Column, _Mapping]] = ..., thread_id: _Optional[_Union[Column, _Mapping]] = ..., instance: _Optional[_Union[Column, _Mapping]] = ..., sequence: _Optional[_Union[Column, _Mapping]] = ...) -> None: ...
 
 class DeviceSliceColumns(_message.Message):
-    __slots__ = ("command_row", "engine_id", "start_ticks", "duration_ticks", "launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes", "name_strindex", "stage_strindex")
+    __slots__ = ("command_row", "engine_id", "start_ticks", "duration_ticks", "launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes", "name_strindex", "stage_strindex", "event_ordinal")
     COMMAND_ROW_FIELD_NUMBER: _ClassVar[int]
     ENGINE_ID_FIELD_NUMBER: _ClassVar[int]
     START_TICKS_FIELD_NUMBER: _ClassVar[int]
@@ -161,6 +161,7 @@ class DeviceSliceColumns(_message.Message):
     SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
     NAME_STRINDEX_FIELD_NUMBER: _ClassVar[int]
     STAGE_STRINDEX_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ORDINAL_FIELD_NUMBER: _ClassVar[int]
     command_row: Column
     engine_id: Column
     start_ticks: Column
@@ -173,7 +174,8 @@ class DeviceSliceColumns(_message.Message):
     size_bytes: Column
     name_strindex: Column
     stage_strindex: Column
-    def __init__(self, command_row: _Optional[_Union[Column, _Mapping]] = ..., engine_id: _Optional[_Union[Column, _Mapping]] = ..., start_ticks: _Optional[_Union[Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[Column, _Mapping]] = ..., launch_id: _Optional[_Union[Column, _Mapping]] = ..., instance: _Optional[_Union[Column, _Mapping]] = ..., sequence: _Optional[_Union[Column, _Mapping]] = ..., workload: _Optional[_Union[Column, _Mapping]] = ..., compute_cycles: _Optional[_Union[Column, _Mapping]] = ..., size_bytes: _Optional[_Union[Column, _Mapping]] = ..., name_strindex: _Optional[_Union[Column, _Mapping]] = ..., stage_strindex: _Optional[_Union[Column, _Mapping]] = ...) -> None: ...
+    event_ordinal: Column
+    def __init__(self, command_row: _Optional[_Union[Column, _Mapping]] = ..., engine_id: _Optional[_Union[Column, _Mapping]] = ..., start_ticks: _Optional[_Union[Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[Column, _Mapping]] = ..., launch_id: _Optional[_Union[Column, _Mapping]] = ..., instance: _Optional[_Union[Column, _Mapping]] = ..., sequence: _Optional[_Union[Column, _Mapping]] = ..., workload: _Optional[_Union[Column, _Mapping]] = ..., compute_cycles: _Optional[_Union[Column, _Mapping]] = ..., size_bytes: _Optional[_Union[Column, _Mapping]] = ..., name_strindex: _Optional[_Union[Column, _Mapping]] = ..., stage_strindex: _Optional[_Union[Column, _Mapping]] = ..., event_ordinal: _Optional[_Union[Column, _Mapping]] = ...) -> None: ...
 
 class WorkloadSliceColumns(_message.Message):
     __slots__ = ("engine_id", "start_ticks", "duration_ticks", "launch_id", "program_id", "instance", "sequence", "workload")

@@ -59,7 +59,7 @@ def many_slices(count: int, seed: int = 1) -> Timeline:
     none = np.full(count, -1, np.int64)
     arguments = np.stack((call + 1, random.integers(1000, 100_000, count), random.integers(64, 1 << 20, count)), axis=1)
     return timeline(
-        slices=AlignedSlices(start, duration, track, names, call, none, none, arguments),
+        slices=AlignedSlices(start, duration, track, names, call, none, np.zeros_like(track), none, arguments),
         launches=launches(*({"start": 0} for _ in range(call[-1] + 1))),
         tracks=tuple(Track("rbln:0", f"engine {engine}", "compute", is_work=True, order=engine) for engine in range(ENGINES)),
         argument_names=ARGUMENTS,

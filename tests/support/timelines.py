@@ -19,6 +19,7 @@ from rblnpb.converters.timeline import (
     HostTrack,
     OverheadRecords,
     RuntimeSlices,
+    SliceDependencies,
     SliceNames,
     Timeline,
     Track,
@@ -154,6 +155,7 @@ def slices(*rows: dict[str, Any], argument_names: Sequence[str] = (), strings: S
         names=SliceNames(**{**{c.name: getattr(names, c.name) for c in fields(SliceNames)}, "strings": tuple(texts.rows)}),
         launch=column("launch", -1),
         host_row=column("host_row", -1),
+        rule=column("rule", 0, np.int32),
         event=column("event", -1),
         arguments=arguments.reshape(len(rows), len(argument_names)),
     )
@@ -161,7 +163,7 @@ def slices(*rows: dict[str, Any], argument_names: Sequence[str] = (), strings: S
 
 def launches(*rows: dict[str, Any]) -> AlignedLaunches:
     """Launches: each gives `start` and, where it matters, `launch_id`, `pid`, `tid`, `host_row`, `reason`."""
-    defaults = {"start_ns": 0, "launch_id": 0, "name": 0, "pid": 1, "tid": 1, "host_row": -1, "reason": 0}
+    defaults = {"start_ns": 0, "launch_id": 0, "name": 0, "compile_id": 0, "pid": 1, "tid": 1, "host_row": -1, "reason": 0}
     return AlignedLaunches(
         **{
             column.name: np.array(
@@ -191,6 +193,7 @@ def timeline(host: HostTrace | None = None, **parts: Any) -> Timeline:
         "slices": slices(argument_names=parts.get("argument_names", ())),
         "frames": slices(argument_names=parts.get("argument_names", ())),
         "launches": launches(),
+        "dependencies": SliceDependencies(np.empty(0, np.int64), np.empty(0, np.int64)),
         "runtime": runtime(),
         "counters": counters(),
         "overheads": OverheadRecords(np.empty(0, np.uint32), *np.empty((3, 0), np.int32), *np.empty((2, 0), np.int64)),

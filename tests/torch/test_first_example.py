@@ -137,7 +137,7 @@ def test_atom_has_no_bridge_and_the_two_files_give_the_full_picture(tmp_path: Pa
     # The warm-up is in the profile too, and was launched before the window.
     assert sum((timeline.launches.host_row >= 0).tolist()) == 3
     assert sum((timeline.slices.host_row >= 0).tolist()) == 18
-    assert [finding.code for finding in timeline.findings] == ["not-in-timeline", "unmatched-outside-window", "out-of-window"]
+    assert [finding.code for finding in timeline.findings] == ["unmatched-outside-window", "out-of-window"]
 
 
 @pytest.fixture

@@ -154,13 +154,13 @@ def test_a_newer_major_version_is_refused_by_name() -> None:
     with pytest.raises(VersionError) as raised:
         rblnpb.read(set_header(schema_major=2, schema_minor=3))
 
-    assert raised.value.reason == "schema 2.3 wrote it and this version reads up to 0.1: install a newer rblnpb"
+    assert raised.value.reason == "schema 2.3 wrote it and this version reads up to 0.2: install a newer rblnpb"
 
 
 def test_a_newer_major_version_behind_an_older_one_is_refused_too() -> None:
     other = altered(encode(tiny(session=Session(9))), "header", lambda header: setattr(header, "schema_major", 1))
 
-    with pytest.raises(VersionError, match=r"schema 1\.1 wrote it"):
+    with pytest.raises(VersionError, match=r"schema 1\.2 wrote it"):
         rblnpb.read_all(encode(tiny()) + other)
 
 

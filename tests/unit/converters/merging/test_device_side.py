@@ -12,7 +12,6 @@ from rblnpb.clock import HOST_MONOTONIC
 from rblnpb.columns import (
     ABSENT,
     Counters,
-    Dependencies,
     DeviceSlices,
     HostSlices,
     Launches,
@@ -317,16 +316,8 @@ def test_launches_and_runtime_slices_without_a_place_are_told_too() -> None:
 
 
 def test_kinds_that_a_timeline_does_not_show_are_counted() -> None:
-    dependencies = Dependencies.of(predecessor_ordinal=np.array([0]), successor_ordinal=np.array([1]))
     events = TraceEvents.of(3, phase=88, arguments=TextArray.of([b""] * 3), others=TextArray.of([b""] * 3))
-    assert merge(device_profile(RUN, dependencies=dependencies, trace_events=events)).findings == (
-        Finding(
-            Severity.INFO,
-            "not-in-timeline",
-            "1 dependencies are not in the timeline, which does not show this kind",
-            1,
-            "dependencies",
-        ),
+    assert merge(device_profile(RUN, trace_events=events)).findings == (
         Finding(
             Severity.INFO,
             "not-in-timeline",

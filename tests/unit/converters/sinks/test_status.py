@@ -199,6 +199,7 @@ def test_the_whole_as_json() -> None:
                 "drift_ppm": -7.21875,
                 "step_count": 0,
                 "extrapolated_count": 3,
+                "basis": "readings",
             }
         ],
         "is_serialised": None,

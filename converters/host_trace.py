@@ -1,0 +1,138 @@
+"""A host trace as columns: what a source makes of a file of PyTorch's profiler, or of any other in its format.
+
+Every time is int64 nanoseconds of the trace clock, which is Unix time (CLOCK_REALTIME) wherever the file says where its zero lies.
+No JSON and no files, beyond the handle that copies bytes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.errors import Finding
+
+__all__ = ["Bool", "Document", "HostEvents", "HostTrace", "HostTrack", "Id", "Int32", "Int64", "UInt8"]
+
+Int64 = npt.NDArray[np.int64]
+Int32 = npt.NDArray[np.int32]
+UInt8 = npt.NDArray[np.uint8]
+Bool = npt.NDArray[np.bool_]
+
+Id = int | str | None
+"""A process or thread id as traces have it: a number, a text such as "Spans", or missing."""
+
+
+class Document(Protocol):
+    """The bytes of an input as they stand, decompressed; readable as often as asked for."""
+
+    @property
+    def name(self) -> str:
+        """What messages call this input."""
+
+    def blocks(self) -> Iterator[bytes]:
+        """The whole document from its first byte to its last, in order, in blocks of any size."""
+
+
+@dataclass(frozen=True)
+class HostTrack:
+    """A row of the host trace: one thread of one process, under the very ids the file uses."""
+
+    pid: Id
+    tid: Id
+
+
+@dataclass(frozen=True, eq=False)
+class HostEvents:
+    """The events of a host trace, one row each, in file order; all columns have the same length n.
+
+    Attributes:
+        phase: uint8[n]; the ASCII code of `ph` (88 = "X"); 0 when missing.
+        category: int32[n]; row of `HostTrace.strings`; 0 = none.
+        name: int32[n]; row of `HostTrace.strings`; 0 = none.
+        track: int32[n]; row of `HostTrace.tracks`.
+        start_ns: int64[n]; trace clock; ABSENT where the event has no `ts`.
+        duration_ns: int64[n]; ABSENT where the event has no `dur`; may be negative in a broken file.
+        external_id: int64[n]; "External id"; 0 = unknown, never a key.
+        correlation_id: int64[n]; "correlation"; 0 = unknown, never a key.
+        launch_id: int64[n]; the vendor's "launch_id"; 0 = unknown, never a key.
+        event_index: int64[n]; "Ev Idx", torch's order of events; -1 = none.
+        sequence_number: int64[n]; autograd's "Sequence number"; -1 = none.
+        size_bytes: int64[n]; "Bytes" of a memory event; ABSENT = none.
+        device_type: int32[n]; torch's DeviceType number of a memory event; -1 = none.
+        input_dims: int32[n]; row of `HostTrace.strings`, the JSON text of "Input Dims"; 0 = none.
+        concrete_inputs: int32[n]; row of `HostTrace.strings`, the JSON text of "Concrete Inputs"; 0 = none.
+        flow_id: int32[n]; row of `HostTrace.strings`, the JSON text of the event's own `id`; 0 = none.
+        offset: int64[n]; first byte of the event's `{` in the decompressed document.
+        length: int64[n]; bytes from `{` to the matching `}`, both included.
+    """
+
+    phase: UInt8
+    category: Int32
+    name: Int32
+    track: Int32
+    start_ns: Int64
+    duration_ns: Int64
+    external_id: Int64
+    correlation_id: Int64
+    launch_id: Int64
+    event_index: Int64
+    sequence_number: Int64
+    size_bytes: Int64
+    device_type: Int32
+    input_dims: Int32
+    concrete_inputs: Int32
+    flow_id: Int32
+    offset: Int64
+    length: Int64
+
+    def __post_init__(self) -> None:
+        for column in fields(self):
+            getattr(self, column.name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.phase)
+
+
+@dataclass(frozen=True, eq=False)
+class HostTrace:
+    """A host trace as its file holds it.
+
+    Attributes:
+        document: The input's bytes, for sinks that copy events through.
+        events: One row per event, file order.
+        strings: Interned texts; row 0 is "".
+        tracks: Distinct (pid, tid) pairs in order of first appearance.
+        base_time_ns: Unix time of the file's zero; 0 when the file does not say.
+        has_base_time: Whether the file says so. False: `start_ns` is in the file's own clock.
+        head: Bytes of the document before the first event (up to and including the `[`), as they stand.
+        tail: Bytes after the last event (from the `]`), as they stand.
+        metadata: Top-level keys other than traceEvents, values decoded from JSON, file order.
+        thread_names, process_names, process_labels: From the metadata events; the last one of a track or process wins.
+        findings: What was odd.
+    """
+
+    document: Document
+    events: HostEvents
+    strings: tuple[str, ...]
+    tracks: tuple[HostTrack, ...]
+    base_time_ns: int
+    has_base_time: bool
+    head: bytes
+    tail: bytes
+    metadata: dict[str, object]
+    thread_names: dict[HostTrack, str] = field(default_factory=dict)
+    process_names: dict[Id, str] = field(default_factory=dict)
+    process_labels: dict[Id, str] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+
+    def rows(self, phase: str, *categories: str) -> Int64:
+        """int64[k], ascending: rows of `events` of one phase, such as "X", and of these categories; of all when none is named."""
+        mask = self.events.phase == ord(phase)
+        if categories:
+            known = [row for row, text in enumerate(self.strings) if text in categories]
+            mask &= np.isin(self.events.category, known)
+        return np.flatnonzero(mask).astype(np.int64)

@@ -1,0 +1,74 @@
+"""Which slices had to end before others: what the compiler fixed between commands, and what the records state beside that."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rblnpb.columns import DeviceSlices
+from rblnpb.profile import Commands, Profile
+
+from ..timeline import Bool, Int64, SliceDependencies
+from .correlate import row_by_id
+
+__all__ = ["no_dependencies", "slice_dependencies"]
+
+
+def no_dependencies() -> SliceDependencies:
+    """None at all: what a trace of another maker knows."""
+    return SliceDependencies(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def slice_dependencies(profile: Profile, placed: Bool) -> SliceDependencies:
+    """The dependencies between slices that are in the timeline.
+
+    Args:
+        profile: As read.
+        placed: bool[n]; which records of `profile.device_slices` are slices of the timeline, in their order.
+
+    Returns:
+        Rows of the timeline's slices: those of commands first, in the order of their successors, then those of the records.
+    """
+    slices = profile.device_slices
+    of_command = _between_commands(slices, profile.commands)
+    recorded = profile.dependencies
+    both = np.stack((recorded.predecessor_ordinal, recorded.successor_ordinal))
+    both = both[:, (both < len(slices)).all(axis=0) & (both >= 0).all(axis=0)]
+    predecessor, successor = np.concatenate((of_command, both), axis=1)
+    row = np.where(placed, np.cumsum(placed) - 1, -1)
+    is_there = (row[predecessor] >= 0) & (row[successor] >= 0) if len(predecessor) else np.zeros(0, np.bool_)
+    return SliceDependencies(row[predecessor[is_there]], row[successor[is_there]])
+
+
+def _between_commands(slices: DeviceSlices, commands: Commands) -> Int64:
+    """int64[2, k]; predecessor and successor among the records, for the predecessors that their commands name.
+
+    A command waits for the commands of its own call: the same launch where launches are numbered, and the same call of the same
+    runtime instance.
+    """
+    first = np.concatenate(([0], commands.predecessor_ends[:-1]))
+    count = commands.predecessor_ends - first
+    of_slice = count[slices.command_row]
+    total = int(of_slice.sum())
+    if not total:
+        return np.empty((2, 0), np.int64)
+    successor = np.repeat(np.arange(len(slices)), of_slice)
+    place = np.arange(total) - np.repeat(np.cumsum(of_slice) - of_slice, of_slice)
+    wanted = commands.predecessor_rows[first[slices.command_row[successor]] + place].astype(np.int64)
+    call = _calls(slices)
+    keys = call * len(commands) + slices.command_row
+    # Key 0 would mean unknown there; a call of its own number is never 0.
+    predecessor = row_by_id(keys, call[successor] * len(commands) + wanted)
+    found = predecessor >= 0
+    return np.stack((predecessor[found], successor[found]))
+
+
+def _calls(slices: DeviceSlices) -> Int64:
+    """int64[n], from 1; slices of one number ran in one call."""
+    columns = (slices.sequence, slices.instance.astype(np.int64), slices.launch_id.view(np.int64))
+    order = np.lexsort(columns)
+    is_new = np.zeros(len(slices), np.bool_)
+    for column in columns:
+        is_new[1:] |= np.diff(column[order]) != 0
+    call = np.empty(len(slices), np.int64)
+    call[order] = np.cumsum(is_new) + 1
+    return call
