@@ -1,8 +1,8 @@
 """The host's side: who launches what and when, and what the runtime does on the host meanwhile.
 
-Three ways to launch. *Drained*: a run is submitted when the one before has been waited for, as today's runtime does while it
-profiles. *Streamed*: threads submit at their own pace and the device's queue takes it up. *Planned*: every launch has a given
-thread and time, as taken from a host trace.
+Ways to launch. *Drained*: a run is submitted when the one before has been waited for, as today's runtime does while it
+profiles. *Streamed*: threads submit at their own pace and the device's queue takes it up. *Bursting*: many are submitted at once,
+more than the queue holds, and then waited for. *Planned*: every launch has a given thread and time, as taken from a host trace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rblnpb.profile import HostActivity
 from rblnpb.sim.draws import Draws
 from rblnpb.sim.schedule import queue_starts
 
-__all__ = ["Calls", "HostWork", "LaunchPlan", "Load", "drained_calls", "planned_calls", "streamed_calls"]
+__all__ = ["Calls", "HostWork", "LaunchPlan", "Load", "bursting_calls", "drained_calls", "planned_calls", "streamed_calls"]
 
 _SUBMIT_NS = 2_000
 _LATENCY_NS = 4_000
@@ -26,6 +26,8 @@ _NOTICE_NS = 2_500
 _THINK_NS = 5_000
 _COPY_SETUP_NS = 600
 _COPY_BYTES_PER_US = 20_000
+_BURST = 32
+_QUEUE_DEPTH = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +80,7 @@ class Load:
         launch_id: int64[n]; ascending by one.
         instance: int64[n]; runtime instance, from 1.
         sequence: int64[n]; ordinal of the call on its instance, from 0.
+        pause_ns: int64[n]; what the host does, or does not do, before it begins with the call.
     """
 
     program: Int64
@@ -90,6 +93,7 @@ class Load:
     launch_id: Int64
     instance: Int64
     sequence: Int64
+    pause_ns: Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +184,7 @@ def drained_calls(load: Load, begin_ns: int, draws: Draws) -> Calls:
     copy_in_ns, copy_out_ns = _copy_ns(load.input_bytes), _copy_ns(load.output_bytes)
     device_ns = submit_ns + latency_ns
     waited_ns = device_ns + load.length_ns + notice_ns
-    turn_ns = think_ns + load.compile_ns + copy_in_ns + waited_ns + copy_out_ns
+    turn_ns = think_ns + load.pause_ns + load.compile_ns + copy_in_ns + waited_ns + copy_out_ns
     launch_ns = begin_ns + np.cumsum(turn_ns) - waited_ns - copy_out_ns
     host_begin_ns = launch_ns - copy_in_ns - load.compile_ns
     work = (
@@ -212,13 +216,56 @@ def streamed_calls(load: Load, begin_ns: int, draws: Draws) -> Calls:
     arrival_ns = (np.cumsum(gaps_ns, axis=0) + stagger_ns).ravel()[:count]
     order = np.argsort(arrival_ns, kind="stable")
     load = replace(load, thread_id=load.thread_id[order])
-    launch_ns = begin_ns + arrival_ns[order] + np.cumsum(load.compile_ns)
+    launch_ns = begin_ns + arrival_ns[order] + np.cumsum(load.compile_ns + load.pause_ns)
     host_begin_ns = launch_ns - copy_in_ns - load.compile_ns
     work = (
         _compiling(load, host_begin_ns),
         _copying(HostActivity.COPY_IN, load.input_bytes, launch_ns - copy_in_ns, copy_in_ns),
     )
     return _queued(load, host_begin_ns, launch_ns, submit_ns, work, draws)
+
+
+def bursting_calls(load: Load, begin_ns: int, draws: Draws) -> Calls:
+    """Bursts of launches, back to back, each waited for as a whole. The queue holds fewer: a submission waits for room in its call.
+
+    What the launches of a burst read is copied in before the first of them, so that nothing holds the others up.
+
+    Args:
+        load: What is asked; threads take turns as it says.
+        begin_ns: Host monotonic time before the first.
+        draws: Gives the host's own delays.
+    """
+    count = len(load.program)
+    bursts = -(-count // _BURST)
+    submit_ns, latency_ns = _vary(_SUBMIT_NS, count, draws), _vary(_LATENCY_NS, count, draws)
+    copy_in_ns = _copy_ns(load.input_bytes)
+    copying_ns, prepare_ns, submitting_ns, arriving_ns, length_ns = (
+        np.append(column, np.zeros(bursts * _BURST - count, np.int64)).reshape(bursts, _BURST).T
+        for column in (copy_in_ns, load.pause_ns + load.compile_ns, submit_ns, latency_ns, load.length_ns)
+    )
+    copied_ns = np.cumsum(copying_ns, axis=0)
+    # Each from the beginning of its burst; all bursts at once, one launch after the other.
+    launch_ns, submitted_ns, start_ns, end_ns = (np.zeros_like(length_ns) for _ in range(4))
+    for at in range(_BURST):
+        launch_ns[at] = prepare_ns[at] + (submitted_ns[at - 1] if at else copied_ns[-1])
+        room_ns = end_ns[at - _QUEUE_DEPTH] if at >= _QUEUE_DEPTH else 0
+        submitted_ns[at] = np.maximum(launch_ns[at] + submitting_ns[at], room_ns)
+        start_ns[at] = np.maximum(submitted_ns[at] + arriving_ns[at], end_ns[at - 1] if at else 0)
+        end_ns[at] = start_ns[at] + length_ns[at]
+    turn_ns = end_ns[-1] + _NOTICE_NS + _vary(_THINK_NS, bursts, draws)
+    burst_ns = begin_ns + np.cumsum(turn_ns) - turn_ns
+    copied, launched, submitted, started, ended = (
+        (column + burst_ns).T.ravel()[:count] for column in (copied_ns, launch_ns, submitted_ns, start_ns, end_ns)
+    )
+    host_begin_ns = launched - load.compile_ns
+    last = np.append(np.arange(_BURST - 1, count - 1, _BURST), count - 1)
+    work = (
+        _compiling(load, host_begin_ns),
+        _copying(HostActivity.COPY_IN, load.input_bytes, copied - copy_in_ns, copy_in_ns),
+        _work(HostActivity.SUBMIT, np.arange(count), launched, submitted - launched),
+        _work(HostActivity.WAIT, last, submitted[last], ended[last] + _NOTICE_NS - submitted[last]),
+    )
+    return Calls(load, host_begin_ns, launched, started, work)
 
 
 def planned_calls(load: Load, launch_ns: Int64, draws: Draws) -> Calls:

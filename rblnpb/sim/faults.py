@@ -1,6 +1,7 @@
 """What can go wrong with a recording, done to a good one on purpose.
 
-Most faults are a profile made from a profile. Two are of files: one that was cut, and one that two processes wrote.
+Most faults are a profile made from a profile. Two are of files: one that was cut, and one that two processes wrote. What makes a
+run slower is injected while it is simulated, see `rblnpb.sim.injections`, which says how much of what is injected.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rblnpb.errors import UsageError
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Loss, LossReason, Profile
 from rblnpb.sim.draws import Draws
+from rblnpb.sim.injections import INJECTIONS
 from rblnpb.writer import StreamWriter, write
 
 __all__ = ["FAULTS", "FILE_FAULTS", "apply_faults", "refuse_unknown", "write_faulty"]
@@ -31,8 +33,10 @@ FAULTS: Final = {
     "step": "the device clock is set back by 40 ms in the middle",
     "wrap32": "the device clock counts in 32 bits and turns over in the middle",
     "launch0": "the runtime gives every launch the number 0",
+    "lost-buffer": "one buffer of device slices is never written, and counted as lost",
     "truncate": "the file ends inside its last packet",
     "two-writers": "two processes write into one file",
+    **INJECTIONS,
 }
 """Faults by name, and what each does."""
 
@@ -59,14 +63,14 @@ def refuse_unknown(faults: Sequence[str]) -> None:
 
 
 def apply_faults(profile: Profile, faults: Sequence[str]) -> Profile:
-    """The profile with these faults done to it, in the order given; those of files are passed over.
+    """The profile with these faults done to it, in the order given; those of files, and of the run itself, are passed over.
 
     Raises:
         UsageError: An unknown name.
     """
     refuse_unknown(faults)
     for fault in faults:
-        if fault not in FILE_FAULTS:
+        if fault in _FAULTS:
             profile = _FAULTS[fault](profile)
     return profile
 
@@ -116,6 +120,23 @@ def _drop(profile: Profile) -> Profile:
     lost = np.repeat(run, 16)[: len(slices)]
     if len(slices) and not lost.any():
         lost[len(slices) // 2] = True
+    return _without(profile, lost, LossReason.DEVICE_OVERWRITE)
+
+
+def _lose_buffer(profile: Profile) -> Profile:
+    """A buffer for which there was no room: a run of slices is gone, between a twelfth and a sixth of all."""
+    count = len(profile.device_slices)
+    draws = Draws(profile.session.session_id)
+    size = draws.one(-(-count // 12), max(-(-count // 12), count // 6))
+    first = draws.one(count // 3, count // 2)
+    lost = np.zeros(count, np.bool_)
+    lost[first : first + size] = True
+    return _without(profile, lost, LossReason.BUFFER_FULL)
+
+
+def _without(profile: Profile, lost: npt.NDArray[np.bool_], reason: LossReason) -> Profile:
+    """The profile without some of its device slices, and without the dependencies that name them; both are counted."""
+    slices = profile.device_slices
     kept_before: Int64 = np.cumsum(~lost) - ~lost
     edges = profile.dependencies
     whole = ~(lost[edges.predecessor_ordinal] | lost[edges.successor_ordinal])
@@ -124,7 +145,7 @@ def _drop(profile: Profile) -> Profile:
         successor_ordinal=kept_before[edges.successor_ordinal[whole]],
     )
     counts = ((slices.kind, int(lost.sum())), (edges.kind, int((~whole).sum())))
-    losses = tuple(Loss(kind, LossReason.DEVICE_OVERWRITE, count) for kind, count in counts if count)
+    losses = tuple(Loss(kind, reason, count) for kind, count in counts if count)
     return profile.replace(device_slices=slices.take(~lost), dependencies=dependencies, losses=profile.losses + losses)
 
 
@@ -179,6 +200,7 @@ _FAULTS: Final[dict[str, Callable[[Profile], Profile]]] = {
     "step": _step,
     "wrap32": _wrap32,
     "launch0": _launch0,
+    "lost-buffer": _lose_buffer,
 }
 
 

@@ -303,4 +303,4 @@ class Runtime:
         row, nothing, process, thread, launch, number, ordinal = np.array(
             [[program], [0], [self._process_id], [thread_id], [self._launch_count], [instance], [sequence]], np.int64
         )
-        return Load(row, length_ns, nothing, nothing, nothing, process, thread, launch, number, ordinal)
+        return Load(row, length_ns, nothing, nothing, nothing, process, thread, launch, number, ordinal, nothing)

@@ -14,11 +14,12 @@ from rblnpb.columns import Overheads
 from rblnpb.errors import UsageError
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Profile, Session
-from rblnpb.sim.calls import Calls, LaunchPlan, Load, drained_calls, planned_calls, streamed_calls
+from rblnpb.sim.calls import Calls, LaunchPlan, Load, bursting_calls, drained_calls, planned_calls, streamed_calls
 from rblnpb.sim.clockwork import SNAPSHOT_INTERVAL_NS, snapshots
 from rblnpb.sim.compiled import Compiled
 from rblnpb.sim.draws import Draws
 from rblnpb.sim.faults import apply_faults, refuse_unknown
+from rblnpb.sim.injections import HOST_INJECTIONS, LostTime, slow_transfers
 from rblnpb.sim.npu import npu_of
 from rblnpb.sim.programs import Recipe, eager_recipe, recipe
 from rblnpb.sim.records import Batch, carried_dependencies, device_slices, memory_counters, overheads, workload_slices
@@ -70,8 +71,10 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
         name_style: How slice names are spelled; single-stream is of one instance.
         launches: Launches at given times, instead of `program`, `calls`, `records` and `threads`: each operator is compiled into a
             program of its own, and one instance runs them all.
-        faults: What goes wrong, by names of `FAULTS`; those of files are left to `write_faulty`.
-        drained: Whether the host waits for each run. True when left out; with `launches`, whose times are given, it is False.
+        faults: What goes wrong, by names of `FAULTS`; those of files are left to `write_faulty`. With `launches`, whose times are
+            given, none that keeps the host from launching.
+        drained: Whether the host waits for each run. True when left out; with `launches`, whose times are given, and where a queue
+            is to overrun, it is False.
         start_real_ns, start_monotonic_ns: Start of the recording in Unix time and in the host monotonic clock; with `launches` the
             former is 1 ms before the first when left out.
         process_id: Of the recording process, and of its main thread; a launch plan has its own.
@@ -101,7 +104,11 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
         plan = launches.sorted()
         recipes = [eager_recipe(op, kind) for op in plan.ops]
         start_real_ns = int(plan.time_ns[0]) - 1_000_000 if start_real_ns is None else start_real_ns
-    is_drained = drained is not False and launches is None
+    if HOST_INJECTIONS & set(faults) and launches is not None:
+        raise UsageError(f"a launch plan says when the host launches: it does not go with {', '.join(sorted(HOST_INJECTIONS))}")
+    if "queue-overrun" in faults and drained:
+        raise UsageError("a host that waits for each run has no queue to overrun: it cannot be drained")
+    is_drained = drained is not False and launches is None and "queue-overrun" not in faults
     identity = repr((plan.ops, len(plan), npu, instances, threads, start_real_ns, start_monotonic_ns, process_id))
     session = Session(
         session_id=Draws(seed, zlib.crc32(identity.encode())).identity(),
@@ -118,7 +125,8 @@ def simulate(  # noqa: PLR0913 -- one keyword for each choice of the user
         tool_version=__version__,
         settings=(("RBLN_PROFILER", "1"),),
     )
-    return apply_faults(_record(session, plan, recipes, instances, Draws(seed), is_planned=launches is not None), faults)
+    recorded = _record(session, plan, recipes, instances, Draws(seed), faults, is_planned=launches is not None)
+    return apply_faults(recorded, faults)
 
 
 def _turns(program: str, count: int, threads: int, process_id: int, start_real_ns: int) -> LaunchPlan:
@@ -131,22 +139,37 @@ def _turns(program: str, count: int, threads: int, process_id: int, start_real_n
 
 
 def _record(
-    session: Session, plan: LaunchPlan, recipes: Sequence[Recipe], instances: int, draws: Draws, *, is_planned: bool
+    session: Session,
+    plan: LaunchPlan,
+    recipes: Sequence[Recipe],
+    instances: int,
+    draws: Draws,
+    faults: Sequence[str],
+    *,
+    is_planned: bool,
 ) -> Profile:
     strings = StringTable()
     strings.intern_all(name for _, name in plan.threads)
     scene = Scene.of(session.npu, session.started_monotonic_ns, recipes, strings.intern, draws)
     batches = [scene.lay_out(program, np.flatnonzero(plan.op_row == program)) for program in range(len(recipes))]
+    if "slow-dma" in faults:
+        batches = slow_transfers(scene.compiled, batches, len(plan), session.session_id)
     load = _load(scene.compiled, batches, plan, 1 if is_planned else instances)
+    lost = LostTime.of(faults, load, np.array([each.compile_ns for each in recipes], np.int64)[plan.op_row], session.session_id)
+    load = lost.added(load)
     real_offset_ns = session.started_real_ns - session.started_monotonic_ns
     begin_ns = session.started_monotonic_ns + _LEAD_NS
     if is_planned:
         calls = planned_calls(load, plan.time_ns - real_offset_ns, draws)
+    elif "queue-overrun" in faults:
+        calls = bursting_calls(load, begin_ns, draws)
     elif session.drained_after_each_run:
         calls = drained_calls(load, begin_ns, draws)
     else:
         calls = streamed_calls(load, begin_ns, draws)
-    return _profile(scene, session, strings, calls, batches, plan.threads, is_planned=is_planned)
+    profile = _profile(scene, session, strings, calls, batches, plan.threads, is_planned=is_planned)
+    injected = lost.overheads(calls, [program.op for program in profile.programs], strings.intern)
+    return profile.replace(overheads=Overheads.concat([profile.overheads, injected]), strings=strings.rows())
 
 
 def _load(compiled: Compiled, batches: Sequence[Batch], plan: LaunchPlan, instances: int) -> Load:
@@ -168,6 +191,7 @@ def _load(compiled: Compiled, batches: Sequence[Batch], plan: LaunchPlan, instan
         launch_id=every + 1,
         instance=every % instances + 1,
         sequence=every // instances,
+        pause_ns=np.zeros(count, np.int64),
     )
 
 

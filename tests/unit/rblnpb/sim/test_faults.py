@@ -9,7 +9,9 @@ import pytest
 import rblnpb
 from rblnpb.clock import ClockSnapshot
 from rblnpb.errors import OutputError, UsageError
+from rblnpb.profile import LossReason
 from rblnpb.sim import FAULTS, apply_faults, simulate, write_faulty
+from rblnpb.sim.injections import INJECTIONS
 from tests.support.profiles import tiny
 
 NAMED = {
@@ -18,8 +20,11 @@ NAMED = {
     "step": ["clock-step"],
     "wrap32": ["counter-wrap"],
     "launch0": ["launch-id-0", "launch-id-0"],
+    "lost-buffer": ["dropped-records", "dropped-records"],
     "truncate": ["truncated", "not-ended"],
     "two-writers": ["several-sessions"],
+    # What slows a run down is no damage to its recording.
+    **{name: [] for name in INJECTIONS},
 }
 
 
@@ -45,6 +50,16 @@ def test_dropped_slices_are_counted_and_the_rest_is_whole() -> None:
     slices, edges = faulty.device_slices, faulty.dependencies
     assert (slices.command_row[edges.predecessor_ordinal] == slices.command_row[edges.successor_ordinal]).all()
     assert (slices.sequence[edges.predecessor_ordinal] + 1 == slices.sequence[edges.successor_ordinal]).all()
+
+
+def test_a_buffer_that_is_lost_is_one_run_of_slices() -> None:
+    good, faulty = simulate(calls=100), simulate(calls=100, faults=["lost-buffer"])
+    count = faulty.dropped(faulty.device_slices.kind)
+    kept = set(faulty.device_slices.start_ticks.tolist())
+    lost = [row for row, ticks in enumerate(good.device_slices.start_ticks.tolist()) if ticks not in kept]
+    assert lost == list(range(lost[0], lost[0] + count))
+    assert 50 <= count <= 100
+    assert {loss.reason for loss in faulty.losses} == {LossReason.BUFFER_FULL}
 
 
 def test_a_clock_that_was_set_back_goes_back_once() -> None:
