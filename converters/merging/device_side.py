@@ -39,8 +39,8 @@ from .quality import join_findings
 
 __all__ = ["profile_timeline"]
 
-ARGUMENTS: Final = ("launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes")
-"""What slices of a profile tell beside their times."""
+ARGUMENTS: Final = ("launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes", "planned_bytes")
+"""What slices of a profile tell beside their times; planned bytes are the compiler's, and stand where none were measured."""
 
 
 def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
@@ -211,6 +211,8 @@ def _slices(
         "launch_id": np.where(table.launch_id == 0, ABSENT, table.launch_id.view(np.int64)),
         "instance": np.where(table.instance == 0, ABSENT, table.instance.astype(np.int64)),
     }
+    if isinstance(table, DeviceSlices):
+        columns["planned_bytes"] = np.where(table.size_bytes == ABSENT, profile.commands.size_bytes[table.command_row], ABSENT)
     arguments = np.full((count, len(ARGUMENTS)), ABSENT, np.int64)
     for at, name in enumerate(ARGUMENTS):
         values = columns.get(name, getattr(table, name, None))

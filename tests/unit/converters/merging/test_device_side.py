@@ -246,6 +246,23 @@ def test_slice_names_are_made_of_their_commands() -> None:
     assert instance.tolist() == [1, 1]
 
 
+def test_what_the_compiler_planned_stands_where_nothing_was_measured() -> None:
+    commands = replace(
+        Commands.none(),
+        program_id=np.array([0, 1], np.uint32),
+        layer_strindex=np.array([0, 1], np.uint32),
+        command_index=np.array([0, 0], np.uint32),
+        engine_kind=np.array([0, EngineKind.TASK_DMA], np.uint32),
+        size_bytes=np.array([ABSENT, 512]),
+        chiplet=np.array([ABSENT, ABSENT]),
+        predecessor_ends=np.zeros(2, np.int64),
+    )
+    slices = device_profile(RUN).device_slices.replace(command_row=np.array([1, 1], np.uint32), size_bytes=np.array([500, ABSENT]))
+    timeline = merge(device_profile(RUN, commands=commands, device_slices=slices))
+    measured, planned = (timeline.argument_names.index(name) for name in ("size_bytes", "planned_bytes"))
+    assert timeline.slices.arguments[:, [measured, planned]].tolist() == [[500, ABSENT], [ABSENT, 512]]
+
+
 def test_what_the_runtime_did_on_the_host_has_its_launch_and_its_time() -> None:
     slices = HostSlices.of(
         2,
