@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NameParts", "NameStyle", "parse", "render"]
+__all__ = ["NameParts", "NameStyle", "family", "parse", "render"]
 
 
 class NameStyle(IntEnum):
@@ -68,6 +68,30 @@ def parse(name: str) -> NameParts | None:
         style = NameStyle.LEGACY if match["sequence"] is not None else NameStyle.PLAIN
     numbers = {key: None if match[key] is None else int(match[key]) for key in ("instance", "sequence", "workload")}
     return NameParts(style, match["layer"], int(match["command"]), **numbers)
+
+
+_LAYER = re.compile(r"[\w.:/-]+(?:\([\w.:/+-]*\))?[0-9_]*")
+"""A word, or a word around several that `+` joins, as fused layers are called; anything else is not of the vendor's making."""
+
+_ORDINALS = re.compile(r"(?:(?:^|(?<=[+(]))(?:[0-9]+_)+)|(?:(?:_[0-9]+)+(?=[+()]|$))", re.ASCII)
+
+
+def family(name: str) -> str:
+    """What sort of layer a name speaks of: the layer without the numbers around it that tell it from others of its sort.
+
+    Numbers inside a word stay (`conv2d`), and so does every name that does not look like a layer's.
+
+    Args:
+        name: A layer, or the whole name of a slice in any of the vendor's spellings.
+
+    >>> family("linear_196"), family("12_linear_196_0"), family("i1_0_W0_paged_attn_prefill_7_3")
+    ('linear', 'linear', 'paged_attn_prefill')
+    >>> family("fused(rms_norm_1+rope_2)_40"), family("Memcpy HtoD (Pageable -> Device)")
+    ('fused(rms_norm+rope)', 'Memcpy HtoD (Pageable -> Device)')
+    """
+    parts = parse(name)
+    layer = name if parts is None or parts.sequence is None else parts.layer
+    return layer if _LAYER.fullmatch(layer) is None else _ORDINALS.sub("", layer) or layer
 
 
 def _digits(values: npt.NDArray[Any], prefix: bytes, suffix: bytes) -> npt.NDArray[np.bytes_]:

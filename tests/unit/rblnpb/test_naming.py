@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.naming import NameParts, NameStyle, parse, render
+from rblnpb.naming import NameParts, NameStyle, family, parse, render
 
 NONE = -1
 
@@ -100,3 +100,37 @@ def test_a_name_that_is_put_together_comes_apart_again(
     assert parts.instance == (instance if style is NameStyle.MULTI_STREAM else None)
     has_workload = style in {NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM} and workload >= 0
     assert parts.workload == (workload if has_workload else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "sort"),
+    [
+        ("linear_196", "linear"),
+        ("12_linear_196_0", "linear"),
+        ("0_W1_conv2d_3_0", "conv2d"),
+        ("i2_7_W0_paged_attn_prefill_12_3", "paged_attn_prefill"),
+        ("args_0_2", "args"),
+        ("_softmax_3", "_softmax"),
+        ("resnet_50_conv_3", "resnet_50_conv"),
+        ("fused()_3", "fused()"),
+        ("fused(linear_3+silu_4+mul_5)_7", "fused(linear+silu+mul)"),
+        ("3_W0_fused(rms_norm+1_rope)_40_0", "fused(rms_norm+rope)"),
+        ("at::native::copy_4", "at::native::copy"),
+    ],
+)
+def test_a_family_is_a_layer_without_its_numbers(name: str, sort: str) -> None:
+    assert family(name) == sort
+
+
+@pytest.mark.parametrize("name", ["", "mm", "_0", "12", "Memcpy HtoD", "void gemm<4, 2>(int)_7", "a b_3", "a(b(c_1))_2"])
+def test_a_name_that_does_not_look_like_a_layer_is_its_own_family(name: str) -> None:
+    assert family(name) == name
+
+
+def test_a_slice_of_an_odd_layer_loses_what_the_runtime_put_around_it() -> None:
+    assert family("i1_0_W0_a b_3_0") == "a b_3"
+
+
+@given(layers)
+def test_a_family_is_of_its_own_family(layer: str) -> None:
+    assert family(family(layer)) == family(layer)
