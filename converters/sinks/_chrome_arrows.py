@@ -11,10 +11,10 @@ import numpy as np
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import one_line
 
+from ..json_text import as_texts, decimal, join_rows, microseconds
 from ..timeline import MATCHED_RULES, Bool, HostTrace, HostTrack, Int64, Timeline
 from ._chrome_device import DevicePlan, row_text
 from ._chrome_host import HostPlan
-from ._json_text import as_texts, decimal, join_rows, microseconds
 
 __all__ = ["Arrows", "arrow_blocks", "draw_arrows"]
 

@@ -14,8 +14,8 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from ..json_text import Texts, microseconds, split_rows
 from ..timeline import HostTrace, Int64
-from ._json_text import Texts, microseconds, split_rows
 
 __all__ = ["Change", "TableChange", "TimeChange", "copy_events", "replace_member"]
 

@@ -8,9 +8,9 @@ from typing import Final
 import numpy as np
 import orjson
 
+from ..json_text import as_texts, inside_json_string, join_rows, microseconds
 from ..timeline import Id, Timeline
 from ._chrome_ids import id_text
-from ._json_text import as_texts, inside_json_string, join_rows, microseconds
 
 __all__ = ["counter_blocks"]
 

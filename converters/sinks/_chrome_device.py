@@ -17,10 +17,10 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
+from ..json_text import Texts, as_texts, inside_json_string, json_string
 from ..timeline import AlignedSlices, HostTrack, Id, Int32, Int64, Timeline, Track
 from ._chrome_ids import FreeNumbers, Label, id_text
 from ._chrome_slices import Numbers, Rows, SliceTable, Words
-from ._json_text import Texts, as_texts, inside_json_string, json_string
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 

@@ -14,11 +14,11 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
+from ..json_text import as_texts
 from ..timeline import Bool, HostTrace, HostTrack, Int32, Int64
 from ._chrome_copy import Change, TableChange, TimeChange
 from ._chrome_flows import DrawnFlows, HostSlices, draw_flows, move_flows, threads
 from ._chrome_ids import FreeNumbers, HeldRows, Label, hold_rows, id_text, thread_name
-from ._json_text import as_texts
 
 __all__ = ["HostPlan", "plan_host", "shown_times"]
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from rblnpb.errors import Finding, Severity
 
+from ..json_text import json_string
 from ..timeline import HostTrace, HostTrack, Id
-from ._json_text import json_string
 
 __all__ = ["FreeNumbers", "HeldRows", "Label", "first_free_flow_id", "hold_rows", "id_text", "thread_name"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 
+from ..json_text import Texts, as_texts, decimal, join_rows, microseconds, signed_decimal, where
 from ..timeline import Bool, Int32, Int64, UInt8
-from ._json_text import Texts, as_texts, decimal, join_rows, microseconds, signed_decimal, where
 
 __all__ = ["Numbers", "Rows", "SliceTable", "Words", "slice_blocks"]
 

@@ -18,6 +18,7 @@ import numpy as np
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 
+from ..json_text import microseconds, split_rows
 from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
 from ._chrome_copy import copy_events, replace_member
@@ -26,7 +27,6 @@ from ._chrome_device import DevicePlan, plan_device
 from ._chrome_host import HostPlan, plan_host, shown_times
 from ._chrome_ids import FreeNumbers, first_free_flow_id
 from ._chrome_slices import slice_blocks
-from ._json_text import microseconds, split_rows
 
 __all__ = ["ByteStream", "Progress", "write_chrome_trace"]
 

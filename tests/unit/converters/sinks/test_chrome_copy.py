@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rblnpb.converters.json_text import as_texts
 from rblnpb.converters.sinks._chrome_copy import Change, TableChange, TimeChange, copy_events, replace_member
-from rblnpb.converters.sinks._json_text import as_texts
 from rblnpb.converters.timeline import HostTrace
 from tests.support.timelines import host_trace
 

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import Bool, Int64, UInt8
+from .timeline import Bool, Int64, UInt8
 
 Texts = npt.NDArray[np.bytes_]
 """S[n]: texts without NUL bytes; numpy fills them up with NUL bytes by itself."""

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.sinks._json_text import (
+from rblnpb.converters.json_text import (
     as_texts,
     decimal,
     inside_json_string,
