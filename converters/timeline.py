@@ -26,6 +26,7 @@ __all__ = [
     "MATCH_RULES",
     "AlignedCounters",
     "AlignedLaunches",
+    "AlignedLoss",
     "AlignedSlices",
     "Bool",
     "ClockQuality",
@@ -253,12 +254,14 @@ class RuntimeSlices:
 
 @dataclass(frozen=True, eq=False)
 class OverheadRecords:
-    """Work that the program did not ask for, without its times, which nothing reads; all columns have the same length n.
+    """Work that the program did not ask for; all columns have the same length n.
 
     Attributes:
         kind: uint32[n]; number of a `rblnpb.profile.OverheadKind`, or one that is not known.
         op, reason, place: int32[n]; rows of `Timeline.strings`; 0 = unknown.
         duration_ns, size_bytes: int64[n]; ABSENT = not known.
+        start_ns: int64[n]; trace clock; ABSENT = it has no place there.
+        tid: int64[n]; native id of the thread that did it; 0 = unknown.
     """
 
     kind: npt.NDArray[np.uint32]
@@ -267,6 +270,8 @@ class OverheadRecords:
     place: Int32
     duration_ns: Int64
     size_bytes: Int64
+    start_ns: Int64
+    tid: Int64
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -350,6 +355,27 @@ class RecordCount:
     is_lower_bound: bool = False
 
 
+@dataclass(frozen=True)
+class AlignedLoss:
+    """Records of one kind that were lost for one reason.
+
+    Attributes:
+        kind: Whose records, such as "device_slices"; "unknown" = several kinds, or not known.
+        reason: Why, such as "buffer_full".
+        count: How many; a lower bound where `is_lower_bound`.
+        device: Device of the engine whose records they were; empty = several, none or not known.
+        start_ns, end_ns: When the first and the last of them were lost, trace clock; None = not known.
+    """
+
+    kind: str
+    reason: str
+    count: int
+    is_lower_bound: bool = False
+    device: str = ""
+    start_ns: int | None = None
+    end_ns: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Timeline:
     """Host and device in one clock. Built by merge alone; analyses and sinks read it.
@@ -373,6 +399,7 @@ class Timeline:
         device_name: What the framework calls the device, such as "rbln".
         sources: Names of the inputs.
         findings: Everything that reading and merging found odd.
+        losses: What is known to be missing, in the order noticed.
     """
 
     host: HostTrace | None
@@ -393,6 +420,7 @@ class Timeline:
     device_name: str
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
+    losses: tuple[AlignedLoss, ...] = ()
 
     def is_work(self) -> Bool:
         """bool[n]; which of `slices` are busy time: those of tracks that do work."""

@@ -20,6 +20,7 @@ from ..timeline import (
     MATCH_RULES,
     AlignedCounters,
     AlignedLaunches,
+    AlignedLoss,
     AlignedSlices,
     Bool,
     HostTrace,
@@ -67,7 +68,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         dependencies=slice_dependencies(profile, placed),
         runtime=runtime,
         counters=counters,
-        overheads=_overheads(profile, strings),
+        overheads=_overheads(profile, alignment, strings),
         tracks=_tracks(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
         strings=strings.rows(),
         argument_names=ARGUMENTS,
@@ -78,6 +79,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         device_name=_device_name(profile),
         sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
         findings=(),
+        losses=_losses(profile, alignment),
     )
     masks = {
         "launches": placed_launches,
@@ -309,8 +311,9 @@ def _runtime(profile: Profile, alignment: Alignment, launches: AlignedLaunches, 
     return aligned, placed
 
 
-def _overheads(profile: Profile, strings: StringTable) -> OverheadRecords:
+def _overheads(profile: Profile, alignment: Alignment, strings: StringTable) -> OverheadRecords:
     table = profile.overheads
+    start_ns, placed = alignment.place_on_host(table.start_ns, np.maximum(table.duration_ns, 0))
 
     def interned(column: npt.NDArray[np.uint32]) -> Int32:
         distinct, of_record = np.unique(column, return_inverse=True)
@@ -324,7 +327,27 @@ def _overheads(profile: Profile, strings: StringTable) -> OverheadRecords:
         place=interned(table.place_strindex),
         duration_ns=table.duration_ns,
         size_bytes=table.size_bytes,
+        start_ns=np.where(placed, start_ns, ABSENT),
+        tid=table.thread_id,
     )
+
+
+def _losses(profile: Profile, alignment: Alignment) -> tuple[AlignedLoss, ...]:
+    devices = {device.device_id: device.name or f"device {device.ordinal}" for device in profile.devices}
+    of_engine = {engine.engine_id: devices.get(engine.device_id, "device") for engine in profile.engines}
+    losses = []
+    for loss in profile.losses:
+        moments = [loss.first_monotonic_ns, loss.last_monotonic_ns]
+        at_ns, placed = alignment.place_on_host(np.array([moment or 0 for moment in moments], np.int64))
+        # A moment that is not told, or that has no place, is not known.
+        known = [
+            at if is_placed and moment is not None else None
+            for at, is_placed, moment in zip(at_ns.tolist(), placed.tolist(), moments, strict=True)
+        ]
+        kind = KINDS[loss.kind].label if loss.kind in KINDS else "unknown"
+        device = of_engine.get(loss.engine_id, "")
+        losses.append(AlignedLoss(kind, loss.reason.name.lower(), loss.count, loss.is_lower_bound, device, *known))
+    return tuple(losses)
 
 
 def _counters(profile: Profile, alignment: Alignment, strings: StringTable) -> tuple[AlignedCounters, Bool]:

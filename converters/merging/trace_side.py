@@ -58,7 +58,7 @@ def trace_timeline(host: HostTrace) -> Timeline:
         dependencies=no_dependencies(),
         runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
         counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
-        overheads=OverheadRecords(np.empty(0, np.uint32), none, none, none, nothing, nothing),
+        overheads=OverheadRecords(np.empty(0, np.uint32), none, none, none, nothing, nothing, nothing, nothing),
         tracks=tracks,
         strings=strings.rows(),
         argument_names=_ARGUMENTS,

@@ -196,7 +196,7 @@ def timeline(host: HostTrace | None = None, **parts: Any) -> Timeline:
         "dependencies": SliceDependencies(np.empty(0, np.int64), np.empty(0, np.int64)),
         "runtime": runtime(),
         "counters": counters(),
-        "overheads": OverheadRecords(np.empty(0, np.uint32), *np.empty((3, 0), np.int32), *np.empty((2, 0), np.int64)),
+        "overheads": OverheadRecords(np.empty(0, np.uint32), *np.empty((3, 0), np.int32), *np.empty((4, 0), np.int64)),
         "tracks": (Track("rbln:0", "Neural Engine Clusters", "neural_engine_clusters", is_work=True, order=0),),
         "strings": ("",),
         "argument_names": (),
