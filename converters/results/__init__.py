@@ -1,6 +1,31 @@
 """Result tables: what analyses find out and sinks show. Small, immutable, exact; no arithmetic and no text. One file a result."""
 
+from .attribution import FRAME_KINDS, AttributionTable, CallStacks, Coverage, DeviceTime, Frame
+from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from .key_averages import KeyAverages
+from .slice_summary import SliceOverview, SliceRows, SliceStatistics, SliceTotals
 from .status import EngineActivity, ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
 
-__all__ = ["EngineActivity", "ExplainedOverheads", "KeyAverages", "OverheadPart", "OverheadTotal", "ProfileStatus"]
+__all__ = [
+    "FRAME_KINDS",
+    "AttributionTable",
+    "CallStacks",
+    "ChipletActivity",
+    "Coverage",
+    "DeviceBounds",
+    "DeviceTime",
+    "EngineActivity",
+    "EngineOverlap",
+    "EngineRate",
+    "ExplainedOverheads",
+    "Frame",
+    "GroupBounds",
+    "KeyAverages",
+    "OverheadPart",
+    "OverheadTotal",
+    "ProfileStatus",
+    "SliceOverview",
+    "SliceRows",
+    "SliceStatistics",
+    "SliceTotals",
+]
