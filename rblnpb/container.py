@@ -6,7 +6,6 @@ each payload without copying; `frame` and `payload` make packets. What a body sa
 
 from __future__ import annotations
 
-import codecs
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +20,6 @@ __all__ = [
     "WireError",
     "fields",
     "frame",
-    "looks_like",
     "payload",
     "scan",
     "varint",
@@ -260,69 +258,3 @@ def payload(session_id: int, sequence: int, body: int, content: bytes) -> bytes:
 def frame(packet: bytes) -> bytes:
     """A packet of the stream: field 1 of the outermost message."""
     return b"\x0a" + varint(len(packet)) + packet
-
-
-_WANTED: Final = "a profile is the rbln_*.pb that a recording leaves"
-
-_SIGNATURES: Final = (
-    (
-        b"\x1f\x8b",
-        "gzip-compressed data; a profile is not compressed as a whole (is it a gzipped trace? then use it as the host trace)",
-    ),
-    (b"PK\x03\x04", "a zip archive; unpack it first"),
-    (b"SQLite format 3\0", f"an SQLite database; {_WANTED}"),
-    (b"\x28\xb5\x2f\xfd", "zstd-compressed data; decompress it first"),
-    (b"\x7fELF", f"a program or shared library; {_WANTED}"),
-)
-
-
-def looks_like(head: bytes) -> str:
-    """What an input that is no profile looks like, with advice, for an error message.
-
-    Args:
-        head: Its first bytes; a few thousand tell enough.
-    """
-    if not head:
-        return f"an empty file; {_WANTED}"
-    for signature, what in _SIGNATURES:
-        if head.startswith(signature):
-            return what
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if text[:1] in (b"{", b"["):
-        return "JSON (a trace? it is read as the host trace)"
-    if _is_text(head):
-        return f"text; {_WANTED}"
-    if head[0] == 0x0A:
-        return _looks_like_protobuf(head)
-    return f"no format that this package knows; {_WANTED}"
-
-
-def _is_text(head: bytes) -> bool:
-    try:
-        # The head may end inside a character.
-        decoded = codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return all(letter in "\t\r\n\x0c\x1b" or letter >= " " for letter in decoded)
-
-
-def _looks_like_protobuf(head: bytes) -> str:
-    """Perfetto, XPlane and pprof all begin with a length-delimited field 1; what stands in it tells them apart."""
-    try:
-        length, start = _read_varint(head, 1, len(head))
-    except WireError:
-        return f"no format that this package knows; {_WANTED}"
-    inner: list[tuple[int, bytes]] = []
-    try:
-        for number, _, first, last in fields(head, start, min(start + length, len(head))):
-            inner.append((number, head[first:last]))
-    except WireError:
-        pass
-    numbers = {number for number, _ in inner}
-    if length <= 22 and numbers and numbers <= {1, 2} and all(not content for _, content in inner):
-        return "a pprof profile; this package reads traces and device profiles"
-    if any(number == 2 and content[:1] in (b"/", b"#") for number, content in inner):
-        return "an XPlane (.xplane.pb) of another profiler; this package reads traces and device profiles"
-    if numbers & {6, 8, 10, 11, 33, 36, 58, 60}:
-        return "a Perfetto trace without records of ours (the vendor's .pb is one); this version does not read it"
-    return f"protobuf of some other format; {_WANTED}"

@@ -19,21 +19,17 @@ from typing import BinaryIO, Final
 from rblnpb import codec as wire
 from rblnpb.assembly import Budget, assemble
 from rblnpb.columns import Table
-from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, looks_like, scan
+from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import Profile
+from rblnpb.signatures import is_profile, looks_like
 
-__all__ = ["Chunk", "ProfileFile", "is_profile", "open_profile", "read", "read_all"]
+__all__ = ["Chunk", "ProfileFile", "open_profile", "read", "read_all"]
 
 _FIRST_BYTES: Final = re.compile(rb"\x0a(?:[\x80-\xff]{0,4}|[\x80-\xff]{0,4}[\x00-\x7f](?:\xc2?|\xc2\xc5|\xc2\xc5\x03.*))", re.S)
 """What a profile cut in its first packet begins with: tag, a length, then the tag of the payload, each as far as it goes."""
 
 Input = str | os.PathLike[str] | bytes | BinaryIO
-
-
-def is_profile(head: bytes) -> bool:
-    """Whether an input that begins with these bytes (a few hundred are enough) is one of ours."""
-    return head[:1] == b"\x0a" and b"\xc2\xc5\x03" in head[:16] and MAGIC.encode() in head[:256]
 
 
 def read(source: Input, strict: bool = False) -> Profile:  # noqa: FBT001, FBT002  # the interface page fixes this call

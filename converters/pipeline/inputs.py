@@ -11,7 +11,8 @@ from typing import Any, BinaryIO, Final
 
 from rblnpb.errors import FormatError, MergeError, UsageError
 from rblnpb.profile import Profile
-from rblnpb.reader import is_profile, read, read_all
+from rblnpb.reader import read, read_all
+from rblnpb.signatures import is_profile
 
 from ..merging import merge
 from ..sources.kineto import read_host

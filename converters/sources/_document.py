@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from rblnpb.errors import FormatError, TruncatedError
+from rblnpb.signatures import GZIP_MAGIC
 
 try:  # four times as fast as zlib at inflating, same interface
     from isal import isal_zlib as inflate
 except ImportError:  # a platform without its wheel
     import zlib as inflate  # type: ignore[no-redef]
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
 BLOCK_BYTES: Final = 1 << 17
 """Bytes read at once, and at most inflated at once."""
 

@@ -19,26 +19,16 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
 
 from ..timeline import HostEvents, HostTrace
-from ._document import DocumentPass, InputDocument, inflated_head, open_document
+from ._document import DocumentPass, InputDocument, open_document
 from ._event_columns import EventColumns
 from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
-from ._json_head import may_be_trace
 from ._json_metadata import read_metadata
 
-__all__ = ["Progress", "read_host", "sniff"]
+__all__ = ["Progress", "read_host"]
 
 Progress = Callable[[int, int], None]
 """Called after each block with the bytes of the file that were read so far, and with how many it has."""
-
-
-def sniff(head: bytes) -> bool:
-    """Whether an input that begins with these bytes may be a host trace: JSON, plain or gzip, that may hold events.
-
-    >>> sniff(b' {"schemaVersion": 1,'), sniff(b"[{"), sniff(b"name,calls")
-    (True, True, False)
-    """
-    return may_be_trace(inflated_head(head))
 
 
 def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False, progress: Progress | None = None) -> HostTrace:

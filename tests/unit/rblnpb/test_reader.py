@@ -17,7 +17,7 @@ from rblnpb.columns import Counters, Dependencies, DeviceSlices, Table, TraceEve
 from rblnpb.container import frame, payload
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import KINDS, Profile, Session
-from rblnpb.reader import is_profile
+from rblnpb.signatures import is_profile
 from tests.support.profiles import CODECS, SESSION_ID, altered, codes, encode, full, packets, payloads, stream, tiny
 
 DISPLAY = frame(b"\x40\x05\x5a\x03abc")  # a timestamp, and an event of Perfetto's

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.sources.kineto import read_host, sniff
+from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import HostTrace, HostTrack
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
 from tests.support.json_events import SlowEvent, events_of, slow_events
@@ -569,30 +569,33 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             b"\n\x84\x01\xc2\xc3\x03\x10" + bytes(100),
             NotAProfileError,
             (
-                "cannot read <bytes>: expected a trace in JSON; it looks like a Protobuf profile (.pb) or a Perfetto trace; "
-                "name it where a profile is expected, not as a host trace"
+                "cannot read <bytes>: expected a trace in JSON; it looks like protobuf of some other format; a profile is the "
+                "rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
             ),
         ),
         (
             b"\n{\xc2\xc3\x03\x10" + bytes(100),
             NotAProfileError,
             (
-                "cannot read <bytes>: expected a trace in JSON; it looks like a Protobuf profile (.pb) or a Perfetto trace; "
-                "name it where a profile is expected, not as a host trace"
+                "cannot read <bytes>: expected a trace in JSON; it looks like protobuf of some other format; a profile is the "
+                "rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
             ),
         ),
         (
             b"SQLite format 3\0",
             NotAProfileError,
             (
-                "cannot read <bytes>: expected a trace in JSON; it is an SQLite database, as Nsight Systems writes; "
-                "export a JSON trace instead"
+                "cannot read <bytes>: expected a trace in JSON; it looks like an SQLite database, as Nsight Systems writes; a profile "
+                "is the rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
             ),
         ),
         (
             b"\x01\x02\0\x03",
             NotAProfileError,
-            "cannot read <bytes>: expected a trace in JSON; it is a binary file of a kind this package does not know",
+            (
+                "cannot read <bytes>: expected a trace in JSON; it looks like no format that this package knows; a profile is the "
+                "rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
+            ),
         ),
         (
             b'{"traceEvents": [\n{"ph": "i", "name": "a"b"}]}',
@@ -731,26 +734,6 @@ def test_truncated_gzip_data_says_how_much_was_whole() -> None:
 
     assert 900_000 < refusal.value.offset < len(document)
     assert refusal.value.place == f"line 1, column {refusal.value.offset + 1}"
-
-
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        (KINETO[:20], True),
-        (b"\xef\xbb\xbf[ {", True),
-        (b"[]", True),
-        (b"{", True),
-        (gzip.compress(KINETO, mtime=0)[:250], True),
-        (b"\x1f\x8b\x08damaged", False),
-        (gzip.compress(b"plain text", mtime=0), False),
-        (b"", False),
-        (b"\n\x84\x01", False),
-        (b"Name  Calls", False),
-        (b"[2026-11-29] started", False),
-    ],
-)
-def test_sniffing(head: bytes, expected: bool) -> None:
-    assert sniff(head) is expected
 
 
 def real_traces() -> list[str]:
