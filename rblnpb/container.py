@@ -21,6 +21,7 @@ __all__ = [
     "fields",
     "frame",
     "payload",
+    "read_varint",
     "scan",
     "varint",
 ]
@@ -73,7 +74,12 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def _read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
+def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """The number that begins at a byte, and where it ends.
+
+    Raises:
+        WireError: It does not end before `end`, or has more than ten bytes.
+    """
     value = shift = 0
     for position in range(at, min(at + 10, end)):
         byte = data[position]
@@ -94,20 +100,20 @@ def fields(data: Buffer, at: int, end: int) -> Iterator[tuple[int, int, int, int
         WireError: The bytes are no message.
     """
     while at < end:
-        tag, start = _read_varint(data, at, end)
+        tag, start = read_varint(data, at, end)
         number, wire = tag >> 3, tag & 7
         if number == 0:
             raise WireError(at, "a field has number 0")
         value, stop = 0, start
         if wire == _VARINT:
-            value, stop = _read_varint(data, start, end)
+            value, stop = read_varint(data, start, end)
             start = stop
         elif wire in (_FIXED64, _FIXED32):
             stop = start + (8 if wire == _FIXED64 else 4)
             value = int.from_bytes(data[start : min(stop, end)], "little")
             start = stop
         elif wire == _BYTES:
-            size, start = _read_varint(data, start, end)
+            size, start = read_varint(data, start, end)
             stop = start + size
         else:
             raise WireError(at, f"field {number} has wire type {wire}, which this format does not use")
@@ -198,7 +204,7 @@ def _read_packet(data: Buffer, at: int, size: int) -> tuple[int, int]:
     """Content of the packet that begins at a byte."""
     if data[at] != 0x0A:
         raise WireError(at, f"a packet begins with byte 0x0a, not 0x{data[at]:02x}")
-    length, start = _read_varint(data, at + 1, size)
+    length, start = read_varint(data, at + 1, size)
     if start + length > size:
         raise WireError(at, f"the input ends {start + length - size} bytes before its last packet does")
     return start, start + length
@@ -207,7 +213,7 @@ def _read_packet(data: Buffer, at: int, size: int) -> tuple[int, int]:
 def _find_payload(data: Buffer, start: int, stop: int) -> tuple[int, int] | None:
     """Content of the payload in a packet. Ours stands first; a stream that others rewrote may have it anywhere."""
     if data[start : start + 3] == _PAYLOAD_TAG:
-        size, first = _read_varint(data, start + 3, stop)
+        size, first = read_varint(data, start + 3, stop)
         if first + size > stop:
             raise WireError(start, "a payload reaches beyond its packet")
         return first, first + size

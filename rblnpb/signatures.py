@@ -10,7 +10,7 @@ import codecs
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from rblnpb.container import MAGIC
+from rblnpb.container import MAGIC, WireError, read_varint
 
 __all__ = ["GZIP_MAGIC", "is_json", "is_perfetto", "is_profile", "looks_like"]
 
@@ -99,13 +99,11 @@ _WIRE_BYTES: Final = {0: 0, 1: 8, 2: 0, 5: 4}
 
 
 def _number(head: bytes, at: int) -> tuple[int, int]:
-    """The varint at a byte, and where it ends; what the end of `head` cuts, or is too long, is 0 and ends there."""
-    value = 0
-    for place in range(at, min(at + 10, len(head))):
-        value |= (head[place] & 0x7F) << 7 * (place - at)
-        if head[place] < 0x80:
-            return value, place + 1
-    return 0, len(head)
+    """The number at a byte, and where it ends; what the end of `head` cuts is 0 and ends there."""
+    try:
+        return read_varint(head, at, len(head))
+    except WireError:
+        return 0, len(head)
 
 
 def _is_text(head: bytes) -> bool:
