@@ -1,6 +1,6 @@
 """Which slice lies in which, told from times alone, on whole columns.
 
-Merge asks it for the op around a launch, analyses for the caller of an op.
+Merge asks it for the op around a launch, analyses for the callers of an op and for what was open at a moment.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from .timeline import Int64
+from .timeline import Bool, Int64
 
-__all__ = ["nest"]
+__all__ = ["enclosing", "latest", "nearest", "nest"]
 
 _ABOVE_ALL: Final = np.iinfo(np.int64).max
 
@@ -47,3 +47,79 @@ def nest(lane: Int64, start_ns: Int64, end_ns: Int64) -> Int64:
     parent = np.empty(len(lane), np.int64)
     parent[by_lane] = np.concatenate((np.array([-1], np.int64), by_lane))[above[1:]]
     return parent
+
+
+def nearest(parent: Int64, is_wanted: Bool) -> Int64:
+    """Of every row and those around it, the innermost that is wanted.
+
+    Args:
+        parent: int64[n]; row of the caller, -1 = none.
+        is_wanted: bool[n].
+
+    Returns:
+        int64[n]; the row itself where it is wanted, else a row around it; -1 where none is.
+
+    >>> nearest(np.array([-1, 0, 1, -1]), np.array([True, False, False, False]))
+    array([ 0,  0,  0, -1])
+    """
+    found = np.where(is_wanted, np.arange(len(parent), dtype=np.int64), parent)
+    climbing = np.flatnonzero(~is_wanted & (parent >= 0))
+    while len(climbing):
+        # As in `nest`: each step is as long as all steps before it together.
+        climbing = climbing[~is_wanted[found[climbing]]]
+        found[climbing] = found[found[climbing]]
+        climbing = climbing[found[climbing] >= 0]
+    return found
+
+
+def latest(group: Int64, time_ns: Int64, of_group: Int64, until_ns: Int64) -> Int64:
+    """The last row of a group that comes no later than a moment.
+
+    Args:
+        group: int64[n]; rows are told apart by it.
+        time_ns: int64[n]; any clock.
+        of_group: int64[k]; in which group to look.
+        until_ns: int64[k]; of the same clock; the moment itself counts.
+
+    Returns:
+        int64[k]; of rows of one time it is the last; -1 where there is none.
+
+    >>> latest(np.array([1, 1, 2]), np.array([5, 9, 0]), np.array([1, 1, 2]), np.array([4, 9, 7]))
+    array([-1,  1,  2])
+    """
+    count = len(group)
+    groups = np.concatenate((group, of_group))
+    times = np.concatenate((time_ns, until_ns))
+    order = np.lexsort((np.arange(len(groups)) >= count, times, groups))
+    place = np.maximum.accumulate(np.where(order < count, np.arange(len(order)), -1)) if len(order) else order
+    is_asked = order >= count
+    found = np.concatenate((order, np.array([-1], np.int64)))[place[is_asked]]
+    asked = order[is_asked] - count
+    result = np.full(len(of_group), -1, np.int64)
+    is_it = (found >= 0) & (np.append(group, 0)[found] == of_group[asked])
+    result[asked[is_it]] = found[is_it]
+    return result
+
+
+def enclosing(  # a table of slices, and one of stretches
+    lane: Int64, start_ns: Int64, end_ns: Int64, parent: Int64, of_lane: Int64, from_ns: Int64, until_ns: Int64
+) -> Int64:
+    """The innermost slice that contains a stretch of time.
+
+    Args:
+        lane, start_ns, end_ns: int64[n]; the slices, as `nest` takes them.
+        parent: int64[n]; what `nest` says of them.
+        of_lane: int64[k]; the lane of each stretch.
+        from_ns, until_ns: int64[k]; its begin and end; for a moment, one is the other and one more.
+
+    Returns:
+        int64[k]; rows of slices, of equal slices the last; -1 where none contains it.
+    """
+    at = latest(lane, start_ns, of_lane, from_ns)
+    climbing = np.flatnonzero(at >= 0)
+    while len(climbing):
+        # Where the last slice that has begun does not reach far enough, only those that contain that slice can.
+        climbing = climbing[end_ns[at[climbing]] < until_ns[climbing]]
+        at[climbing] = parent[at[climbing]]
+        climbing = climbing[at[climbing] >= 0]
+    return at
