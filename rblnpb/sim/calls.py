@@ -248,7 +248,7 @@ def bursting_calls(load: Load, begin_ns: int, draws: Draws) -> Calls:
     launch_ns, submitted_ns, start_ns, end_ns = (np.zeros_like(length_ns) for _ in range(4))
     for at in range(_BURST):
         launch_ns[at] = prepare_ns[at] + (submitted_ns[at - 1] if at else copied_ns[-1])
-        room_ns = end_ns[at - _QUEUE_DEPTH] if at >= _QUEUE_DEPTH else 0
+        room_ns = end_ns[at - _QUEUE_DEPTH] + _NOTICE_NS if at >= _QUEUE_DEPTH else 0
         submitted_ns[at] = np.maximum(launch_ns[at] + submitting_ns[at], room_ns)
         start_ns[at] = np.maximum(submitted_ns[at] + arriving_ns[at], end_ns[at - 1] if at else 0)
         end_ns[at] = start_ns[at] + length_ns[at]

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.clock import clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, WorkloadSlices
 from rblnpb.errors import UsageError
 from rblnpb.output import open_output
@@ -131,10 +132,30 @@ def _lose_buffer(profile: Profile) -> Profile:
     first = draws.one(count // 3, count // 2)
     lost = np.zeros(count, np.bool_)
     lost[first : first + size] = True
-    return _without(profile, lost, LossReason.BUFFER_FULL)
+    return _without(profile, lost, LossReason.BUFFER_FULL, *_moments(profile, lost))
 
 
-def _without(profile: Profile, lost: npt.NDArray[np.bool_], reason: LossReason) -> Profile:
+def _moments(profile: Profile, rows: npt.NDArray[np.bool_]) -> tuple[int | None, int | None]:
+    """Least start and greatest end of some device slices, host monotonic ns; None each where no clock tells."""
+    slices = profile.device_slices.take(rows)
+    maps = clock_maps(profile.clocks, profile.clock_snapshots)
+    spans = [
+        (start_ns.min(), (start_ns + duration_ns).max())
+        for clock_id in np.unique(slices.clock_id).tolist()
+        if clock_id in maps
+        for own in [slices.take(slices.clock_id == clock_id)]
+        for start_ns, duration_ns in [maps[clock_id].span_to_ns(own.start_ticks, own.duration_ticks)]
+    ]
+    return (int(min(first for first, _ in spans)), int(max(last for _, last in spans))) if spans else (None, None)
+
+
+def _without(
+    profile: Profile,
+    lost: npt.NDArray[np.bool_],
+    reason: LossReason,
+    first_ns: int | None = None,
+    last_ns: int | None = None,
+) -> Profile:
     """The profile without some of its device slices, and without the dependencies that name them; both are counted."""
     slices = profile.device_slices
     kept_before: Int64 = np.cumsum(~lost) - ~lost
@@ -145,7 +166,9 @@ def _without(profile: Profile, lost: npt.NDArray[np.bool_], reason: LossReason) 
         successor_ordinal=kept_before[edges.successor_ordinal[whole]],
     )
     counts = ((slices.kind, int(lost.sum())), (edges.kind, int((~whole).sum())))
-    losses = tuple(Loss(kind, reason, count) for kind, count in counts if count)
+    losses = tuple(
+        Loss(kind, reason, count, first_monotonic_ns=first_ns, last_monotonic_ns=last_ns) for kind, count in counts if count
+    )
     return profile.replace(device_slices=slices.take(~lost), dependencies=dependencies, losses=profile.losses + losses)
 
 

@@ -62,6 +62,18 @@ def test_a_buffer_that_is_lost_is_one_run_of_slices() -> None:
     assert {loss.reason for loss in faulty.losses} == {LossReason.BUFFER_FULL}
 
 
+def test_a_lost_buffer_tells_when_its_slices_ran() -> None:
+    good, faulty = simulate(calls=100), simulate(calls=100, faults=["lost-buffer"])
+    kept = set(faulty.device_slices.launch_id.tolist())
+    whole = [launch for launch in good.launches.launch_id.tolist() if launch not in kept]
+    first, last = faulty.losses[0].first_monotonic_ns, faulty.losses[0].last_monotonic_ns
+    assert first is not None
+    assert last is not None
+    submitted_ns = good.launches.start_ns[[whole[0] - 1, whole[-1]]].tolist()
+    assert first <= submitted_ns[0] + 100_000
+    assert submitted_ns[0] < last < submitted_ns[1] + 100_000
+
+
 def test_a_clock_that_was_set_back_goes_back_once() -> None:
     starts = simulate(calls=100, faults=["step"]).workload_slices.start_ticks.astype("int64")
     assert [step for step in (starts[1:] - starts[:-1]).tolist() if step < 0] == [min(starts[1:] - starts[:-1])]
