@@ -56,16 +56,18 @@ class HostEvents:
         track: int32[n]; row of `HostTrace.tracks`.
         start_ns: int64[n]; trace clock; ABSENT where the event has no `ts`.
         duration_ns: int64[n]; ABSENT where the event has no `dur`; may be negative in a broken file.
-        external_id: int64[n]; "External id"; 0 = unknown, never a key.
-        correlation_id: int64[n]; "correlation"; 0 = unknown, never a key.
-        launch_id: int64[n]; the vendor's "launch_id"; 0 = unknown, never a key.
+        external_id: int64[n]; "External id"; 0 = unknown, never a key. Ids from 2**63 on are shown as negative (as int64 sees them).
+        correlation_id: int64[n]; "correlation"; the same.
+        launch_id: int64[n]; the vendor's "launch_id"; the same.
         event_index: int64[n]; "Ev Idx", torch's order of events; -1 = none.
         sequence_number: int64[n]; autograd's "Sequence number"; -1 = none.
         size_bytes: int64[n]; "Bytes" of a memory event; ABSENT = none.
         device_type: int32[n]; torch's DeviceType number of a memory event; -1 = none.
         input_dims: int32[n]; row of `HostTrace.strings`, the JSON text of "Input Dims"; 0 = none.
         concrete_inputs: int32[n]; row of `HostTrace.strings`, the JSON text of "Concrete Inputs"; 0 = none.
+        context: int32[n]; row of `HostTrace.strings`, the JSON text of "context"; 0 = none.
         flow_id: int32[n]; row of `HostTrace.strings`, the JSON text of the event's own `id`; 0 = none.
+        binding_point: uint8[n]; the ASCII code of `bp` where an arrow ends at the slice around it (101 = "e"); 0 = none.
         offset: int64[n]; first byte of the event's `{` in the decompressed document.
         length: int64[n]; bytes from `{` to the matching `}`, both included.
     """
@@ -85,7 +87,9 @@ class HostEvents:
     device_type: Int32
     input_dims: Int32
     concrete_inputs: Int32
+    context: Int32
     flow_id: Int32
+    binding_point: UInt8
     offset: Int64
     length: Int64
 

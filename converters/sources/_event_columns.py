@@ -7,7 +7,7 @@ applies, the slower ones would give the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeVar, cast
 
@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..timeline import HostEvents, HostTrack, Id, Int64
+from ._argument_spellings import add_spelled_links, unlinked_places
 from ._event_records import NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Event, PlainEvent
 from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
-from ._json_text import decoded_value
+from ._json_text import decoded_value, mended_text
 from ._odd_events import NotJsonError, OddEvents
 
 _Key = TypeVar("_Key")
@@ -29,6 +30,7 @@ _AnyEvent = PlainEvent | Event | DecimalEvent
 _PLAIN_EVENTS: Final = msgspec.json.Decoder(PlainEvent)
 _EVENTS: Final = msgspec.json.Decoder(Event)
 _DECIMAL_EVENTS: Final = msgspec.json.Decoder(DecimalEvent)
+_ENCLOSING: Final = ord("e")
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
 
@@ -87,7 +89,7 @@ class EventColumns:
         duration_ns = float_ns([event.dur for event in events])
         if start_ns is None or duration_ns is None:
             return False
-        return self._append(events, start_ns, duration_ns, block.offset + block.starts, block.lengths)
+        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
 
     def _take_decimal(self, block: EventBlock) -> bool:
         events: list[DecimalEvent] | None = _decoded(_DECIMAL_EVENTS, block)
@@ -98,12 +100,12 @@ class EventColumns:
             duration_ns = decimal_ns([event.dur for event in events])
         except OverflowError:
             return False
-        return self._append(events, start_ns, duration_ns, block.offset + block.starts, block.lengths)
+        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
 
     def _take_singly(self, block: EventBlock) -> None:
         events: list[DecimalEvent] = []
+        texts: list[bytes] = []
         starts: list[int] = []
-        lengths: list[int] = []
         bounds = block.bounds.tolist()
         for index, (start, next_start) in enumerate(pairwise(bounds)):
             element = bytes(block.text[start : next_start - 1])
@@ -114,19 +116,27 @@ class EventColumns:
             if event is not None:
                 events.append(event)
                 starts.append(block.offset + start + element.index(b"{"))
-                lengths.append(len(element.strip()))
+                texts.append(element.strip())
         start_ns = decimal_ns([event.ts for event in events])
         duration_ns = decimal_ns([event.dur for event in events])
-        self._append(events, start_ns, duration_ns, np.array(starts, np.int64), np.array(lengths, np.int64))
+        places = {"offset": np.array(starts, np.int64), "length": np.array([len(text) for text in texts], np.int64)}
+        self._append(events, start_ns, duration_ns, places, lambda place: mended_text(texts[place]))
 
-    def _append(self, events: Sequence[_AnyEvent], start_ns: Int64, duration_ns: Int64, offset: Int64, length: Int64) -> bool:
+    def _append(
+        self,
+        events: Sequence[_AnyEvent],
+        start_ns: Int64,
+        duration_ns: Int64,
+        places: _Columns,
+        text_of: Callable[[int], bytes],
+    ) -> bool:
         """Append events of one type; False, and nothing is appended, when a number does not fit its column or a text is none."""
         if not events:
             return True
-        columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, "offset": offset, "length": length}
+        columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, **places}
         args = [event.args for event in events]
         try:
-            _put(columns, "external_id", [arg.external_id for arg in args], 0)
+            _put_link(columns, "external_id", [arg.external_id for arg in args])
             _put(columns, "event_index", [arg.event_index for arg in args], -1)
             _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
             if not isinstance(events[0], PlainEvent):
@@ -136,7 +146,15 @@ class EventColumns:
             return False
         phases = "".join([event.ph for event in events])
         columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
-        columns["category"] = _rows(self._strings, [event.cat for event in events])
+        if "f" in phases or "t" in phases:
+            encloses = [event.bp == "e" and event.ph in "ft" for event in events]
+            columns["binding_point"] = np.where(encloses, np.uint8(_ENCLOSING), np.uint8(0))
+        categories = [event.cat for event in events]
+        columns["category"] = _rows(self._strings, categories)
+        if not isinstance(events[0], PlainEvent):
+            rows = {text: self._strings[text] for text in set(categories)}
+            unlinked = unlinked_places(columns, columns["phase"] == ord("X"), rows)
+            add_spelled_links(columns, unlinked, text_of, self.odd.link)
         columns["name"] = _rows(self._strings, [event.name for event in events])
         columns["track"] = _track_rows(self._tracks, [event.pid for event in events], [event.tid for event in events])
         self._columns.append(len(events), columns)
@@ -159,15 +177,17 @@ class EventColumns:
             or arg.input_dims is not NO_TEXT
             or arg.input_dims_2021 is not NO_TEXT
             or arg.concrete_inputs is not NO_TEXT
+            or arg.context is not NO_TEXT
         ]
         if not rare:
             return
-        _put(columns, "correlation_id", [arg.correlation_id for arg in args], 0)
-        _put(columns, "launch_id", [arg.launch_id for arg in args], 0)
-        _put(columns, "external_id", [arg.external_id_2021 for arg in args], 0)
+        _put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
+        _put_link(columns, "launch_id", [arg.launch_id for arg in args])
+        _put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
         _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
         _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
         self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
+        self._put_texts(columns, "context", [arg.context for arg in args])
         self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
         self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
 
@@ -196,6 +216,14 @@ class EventColumns:
             self.process_labels[event.pid] = value
 
 
+def _places(block: EventBlock) -> _Columns:
+    return {"offset": block.offset + block.starts, "length": block.lengths}
+
+
+def _text_of(block: EventBlock) -> Callable[[int], bytes]:
+    return lambda place: bytes(block.text[block.starts[place] : block.starts[place] + block.lengths[place]])
+
+
 def _decoded(decoder: msgspec.json.Decoder[Any], block: EventBlock) -> list[Any] | None:
     try:
         events = decoder.decode_lines(block.text)
@@ -221,6 +249,22 @@ def _track_rows(table: dict[tuple[Id, Id], int], pids: list[Id], tids: list[Id])
         return np.fromiter(map(table.__getitem__, zip(pids, tids, strict=True)), np.int32, len(pids))
     except KeyError:
         return _rows(table, list(zip(pids, tids, strict=True)))
+
+
+def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:
+    """As `_put`, for ids: those from 2**63 on are the same 64 bits, of which int64 shows a negative number.
+
+    Raises:
+        OverflowError: A number has more than 64 bits, or all of them set, which is no id.
+    """
+    try:
+        _put(columns, name, values, 0)
+    except OverflowError:
+        # The unsigned column refuses what is negative as well.
+        bits = np.fromiter(values, np.uint64, len(values))
+        if (bits == np.iinfo(np.uint64).max).any():
+            raise
+        _put(columns, name, bits.view(np.int64).tolist(), 0)
 
 
 def _put(columns: _Columns, name: str, values: Sequence[int], absent: int, kind: type[np.signedinteger[Any]] = np.int64) -> None:

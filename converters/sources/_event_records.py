@@ -22,7 +22,10 @@ Phase = Literal[
 
 
 class Arguments(msgspec.Struct, frozen=True, gc=False):
-    """`args`; two spellings of a key are two fields, the second one of 2021 or of another exporter."""
+    """`args`; two spellings of a key are two fields, the second one of 2021 or of another exporter.
+
+    Links of any other spelling are `_argument_spellings`' matter: a field more would cost every event.
+    """
 
     external_id: int = msgspec.field(default=0, name="External id")
     event_index: int = msgspec.field(default=-1, name="Ev Idx")
@@ -35,6 +38,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
     concrete_inputs: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Concrete Inputs")
+    context: msgspec.Raw = NO_TEXT
     name: msgspec.Raw = NO_TEXT
     labels: msgspec.Raw = NO_TEXT
 
@@ -54,6 +58,7 @@ class Event(msgspec.Struct, gc=False):
     dur: float = NO_TIME
     args: Arguments = NO_ARGUMENTS
     id: msgspec.Raw = NO_TEXT
+    bp: str = ""
 
 
 class DecimalEvent(msgspec.Struct, gc=False):
@@ -68,6 +73,7 @@ class DecimalEvent(msgspec.Struct, gc=False):
     dur: Decimal | None = None
     args: Arguments = NO_ARGUMENTS
     id: msgspec.Raw = NO_TEXT
+    bp: str = ""
 
 
 class PlainArguments(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -92,3 +98,4 @@ class PlainEvent(msgspec.Struct, gc=False):
     dur: float = NO_TIME
     args: PlainArguments = PlainArguments()
     id: msgspec.Raw = NO_TEXT
+    bp: str = ""

@@ -27,7 +27,9 @@ _ABSENT: Final[dict[str, tuple[type[np.generic], int]]] = {
     "device_type": (np.int32, -1),
     "input_dims": (np.int32, 0),
     "concrete_inputs": (np.int32, 0),
+    "context": (np.int32, 0),
     "flow_id": (np.int32, 0),
+    "binding_point": (np.uint8, 0),
     "offset": (np.int64, 0),
     "length": (np.int64, 0),
 }

@@ -19,6 +19,7 @@ from ._json_text import decoded_value, mended_text
 _OBJECT: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _INT32: Final = np.iinfo(np.int32)
 _INT64: Final = np.iinfo(np.int64)
+_NO_LINK: Final = (1 << 64) - 1
 _LONGEST_ID: Final = 1000
 """Decimal digits of the longest process or thread number that is kept as a number."""
 
@@ -60,7 +61,21 @@ class OddEvents:
             dur=self._time(fields, "dur"),
             args=self._arguments(fields),
             id=fields.get("id", NO_TEXT),
+            bp=self._text(fields, "bp"),
         )
+
+    def link(self, key: str, text: bytes) -> int:
+        """The id that a JSON text under this name is, 0 = none; ids from 2**63 on are the same 64 bits as int64.
+
+        All 64 bits set is no id: makers mean by it that there is none.
+        """
+        if text == b"null":
+            return 0
+        number = _number(text)
+        if number is None or not _INT64.min <= number < _NO_LINK or number != number.to_integral_value():
+            self.counts["number", key] += 1
+            return 0
+        return int(number) if number <= _INT64.max else int(number) - _NO_LINK - 1
 
     def findings(self) -> tuple[Finding, ...]:
         """One finding for each thing that was wrong, in a fixed order."""
@@ -75,20 +90,24 @@ class OddEvents:
             self.counts["args", ""] += 1
             return NO_ARGUMENTS
         return Arguments(
-            external_id=self._integer(found, "External id", 0),
+            external_id=self._link(found, "External id"),
             event_index=self._integer(found, "Ev Idx", -1),
             sequence_number=self._integer(found, "Sequence number", -1),
-            external_id_2021=self._integer(found, "external id", 0),
-            correlation_id=self._integer(found, "correlation", 0),
-            launch_id=self._integer(found, "launch_id", 0),
+            external_id_2021=self._link(found, "external id"),
+            correlation_id=self._link(found, "correlation"),
+            launch_id=self._link(found, "launch_id"),
             size_bytes=self._integer(found, "Bytes", NO_SIZE),
             device_type=self._integer(found, "Device Type", -1, _INT32),
             input_dims=found.get("Input Dims", NO_TEXT),
             input_dims_2021=found.get("Input dims", NO_TEXT),
             concrete_inputs=found.get("Concrete Inputs", NO_TEXT),
+            context=found.get("context", NO_TEXT),
             name=found.get("name", NO_TEXT),
             labels=found.get("labels", NO_TEXT),
         )
+
+    def _link(self, fields: dict[str, msgspec.Raw], key: str) -> int:
+        return self.link(key, bytes(fields[key])) if key in fields else 0
 
     def _phase(self, fields: dict[str, msgspec.Raw]) -> Phase:
         text = self._text(fields, "ph")

@@ -9,6 +9,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from rblnpb.columns import ABSENT
+from rblnpb.converters.sources._argument_spellings import LINKLESS, LINKS, NUMBERED
 from rblnpb.converters.timeline import HostTrace, Id
 
 INT32, INT64 = 2**31, 2**63
@@ -38,6 +39,8 @@ class SlowEvent:
     flow_id: str
     offset: int
     length: int
+    context: str = ""
+    binding_point: int = 0
 
 
 def slow_events(document: bytes) -> list[SlowEvent]:
@@ -61,7 +64,7 @@ def events_of(trace: HostTrace) -> list[SlowEvent]:
     """The rows of a trace in the same form."""
     columns = {column.name: getattr(trace.events, column.name).tolist() for column in fields(trace.events)}
     tracks = [trace.tracks[row] for row in columns.pop("track")]
-    for name in ("category", "name", "input_dims", "concrete_inputs", "flow_id"):
+    for name in ("category", "name", "input_dims", "concrete_inputs", "context", "flow_id"):
         columns[name] = [trace.strings[row] for row in columns[name]]
     columns |= {"pid": [track.pid for track in tracks], "tid": [track.tid for track in tracks]}
     return [SlowEvent(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
@@ -74,28 +77,49 @@ def _event(text: str, base_ns: int, offset: int) -> SlowEvent:
     start_ns = _time(raw.get("ts"))
     if start_ns != ABSENT and not -INT64 < start_ns + base_ns < INT64:
         start_ns = ABSENT
-    phase = _text(raw.get("ph"))
+    phase, category = _text(raw.get("ph")), _text(raw.get("cat"))
     return SlowEvent(
         phase=ord(phase) if len(phase) == 1 and phase.isascii() else 0,
-        category=_text(raw.get("cat")),
+        category=category,
         name=_text(raw.get("name")),
         pid=_id(raw.get("pid")),
         tid=_id(raw.get("tid")),
         start_ns=start_ns if start_ns == ABSENT else start_ns + base_ns,
         duration_ns=_time(raw.get("dur")),
-        external_id=_integer(args.get("External id"), 0) or _integer(args.get("external id"), 0),
-        correlation_id=_integer(args.get("correlation"), 0),
-        launch_id=_integer(args.get("launch_id"), 0),
+        **_links(args, category if phase == "X" else ""),
         event_index=_integer(args.get("Ev Idx"), -1),
         sequence_number=_integer(args.get("Sequence number"), -1),
         size_bytes=_integer(args.get("Bytes"), ABSENT),
         device_type=_integer(args.get("Device Type"), -1, INT32),
         input_dims=args.get("Input Dims") or args.get("Input dims", ""),
         concrete_inputs=args.get("Concrete Inputs", ""),
+        context=args.get("context", ""),
         flow_id=raw.get("id", ""),
+        binding_point=ord("e") if phase in ("f", "t") and _text(raw.get("bp")) == "e" else 0,
         offset=offset,
         length=len(text.encode()),
     )
+
+
+def _links(args: dict[str, str], category: str) -> dict[str, int]:
+    """The ids of an event: under their usual names, or, of a slice that lacks the one that it should have, under any like them."""
+    found = {
+        "external_id": _link(args.get("External id")) or _link(args.get("external id")),
+        "correlation_id": _link(args.get("correlation")),
+        "launch_id": _link(args.get("launch_id")),
+    }
+    lacks_number, lacks_call = not found["external_id"], not (found["correlation_id"] or found["launch_id"])
+    if category not in LINKLESS and (lacks_number if category in NUMBERED else lacks_call):
+        for key, value in args.items():
+            name = LINKS.get("".join(letter for letter in key.lower() if letter not in " _"))
+            if name is not None:
+                found[name] = found[name] or _link(value)
+    return found
+
+
+def _link(raw: str | None) -> int:
+    value = _integer(raw, 0, 2 * INT64)
+    return 0 if value < -INT64 or value == 2 * INT64 - 1 else (value + INT64) % (2 * INT64) - INT64
 
 
 def _number(raw: str | None) -> Fraction | None:

@@ -91,6 +91,8 @@ def host_trace(
             "device_type": -1,
             "input_dims": 0,
             "concrete_inputs": 0,
+            "context": strings(json.dumps(args["context"])) if "context" in args else 0,
+            "binding_point": ord("e") if event.get("bp") == "e" else 0,
             "flow_id": strings(json.dumps(event["id"])) if "id" in event else 0,
             "offset": place,
             "length": len(text),

@@ -1,0 +1,66 @@
+"""What each category of rows stands for. Capitals: torch up to 1.10."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from ..timeline import Bool, HostTrace, Int32
+
+__all__ = ["ANNOTATIONS", "DEVICE_KINDS", "KINDS", "LAUNCHED", "OPS", "SHARED_KINDS", "WORKING_KINDS", "has_category", "kind_codes"]
+
+OPS: Final = ("cpu_op", "Operator")
+"""Categories of operators: the only rows that own a launch."""
+
+ANNOTATIONS: Final = ("user_annotation", "python_function")
+"""Categories of ranges that somebody named, or a tracer saw: a launch may lie in one, none owns one."""
+
+LAUNCHED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
+"""Categories of device work whose "External id" is that of the op which launched it; on every other row it is the row's own."""
+
+WORKING_KINDS: Final = 3
+"""How many of `KINDS`, from the front, are busy time."""
+
+KINDS: Final = ("compute", "copy", "collective", "sync", "annotation", "host")
+
+DEVICE_KINDS: Final[Mapping[str, str]] = {
+    "kernel": "compute",
+    "Kernel": "compute",
+    "gpu_memcpy": "copy",
+    "Memcpy": "copy",
+    "gpu_memset": "copy",
+    "Memset": "copy",
+    "mtia_ccp_events": "compute",
+    "mtia_workloadd": "compute",
+    "hpu_op": "compute",
+    "cuda_sync": "sync",
+    "cuda_event": "sync",
+    "xpu_sync": "sync",
+    "gpu_user_annotation": "annotation",
+    "cuda_profiler_range": "annotation",
+    "xpu_scope_profiler": "annotation",
+    "rbln_sync": "sync",
+    "rbln_workload": "host",
+}
+"""Category to kind, for rows that are a device's wherever they stand; the last two are of merged traces that we write."""
+
+SHARED_KINDS: Final[Mapping[str, str]] = {
+    "privateuse1_runtime": "host",
+    "privateuse1_driver": "sync",
+    "mtia_runtime": "host",
+    "mtia_insight": "annotation",
+    "collective_comm": "collective",
+}
+"""Category to kind where the row stands in a process of a device; in a process of the host it is a call there."""
+
+
+def kind_codes(host: HostTrace, kinds: Mapping[str, str]) -> Int32:
+    """int32[strings]; for each text, as a category: row of `KINDS`, -1 = none."""
+    return np.array([KINDS.index(kinds[text]) if text in kinds else -1 for text in host.strings], np.int32)
+
+
+def has_category(host: HostTrace, *categories: str) -> Bool:
+    """bool[strings]; whether each text is one of these categories."""
+    return np.array([text in categories for text in host.strings], np.bool_)

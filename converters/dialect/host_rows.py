@@ -1,0 +1,61 @@
+"""The host's side of a trace: its slices, its operators, its processes, the time that it covers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from rblnpb.columns import ABSENT
+
+from ..timeline import Bool, HostTrace, Id, Int64
+from .categories import ANNOTATIONS, OPS
+
+__all__ = ["annotation_rows", "host_pids", "host_window", "op_rows", "slice_rows"]
+
+_STEP: Final = "ProfilerStep#"
+"""Until 1.10 torch wrote its steps as operators; as every annotation, they own no launch."""
+
+
+def slice_rows(host: HostTrace, *categories: str) -> Int64:
+    """Rows of complete slices ("X" with a start and a duration that is not negative) of these categories, ascending."""
+    rows = host.rows("X", *categories)
+    events = host.events
+    timed: Int64 = rows[(events.start_ns[rows] != ABSENT) & (events.duration_ns[rows] >= 0)]
+    return timed
+
+
+def op_rows(host: HostTrace) -> Int64:
+    """Rows of operators, ascending: what may own a launch."""
+    rows = slice_rows(host, *OPS)
+    return rows[~_is_step(host)[host.events.name[rows]]]
+
+
+def annotation_rows(host: HostTrace) -> Int64:
+    """Rows of ranges that somebody named, or a tracer saw, ascending."""
+    steps = slice_rows(host, *OPS)
+    return np.union1d(slice_rows(host, *ANNOTATIONS), steps[_is_step(host)[host.events.name[steps]]])
+
+
+def _is_step(host: HostTrace) -> Bool:
+    """bool[strings]; whether each text is the name of a step."""
+    return np.array([text.startswith(_STEP) for text in host.strings], np.bool_)
+
+
+def host_window(host: HostTrace) -> tuple[int, int] | None:
+    """First and last time that the host trace covers, trace clock: its profiler's own span, else that of its slices."""
+    rows = slice_rows(host, "Trace")
+    if not len(rows):
+        rows = slice_rows(host, *OPS, *ANNOTATIONS)
+    if not len(rows):
+        rows = slice_rows(host)
+    if not len(rows):
+        return None
+    start_ns = host.events.start_ns[rows]
+    return int(start_ns.min()), int((start_ns + host.events.duration_ns[rows]).max())
+
+
+def host_pids(host: HostTrace) -> set[Id]:
+    """Processes that run operators or annotations, or that are labelled as the host's."""
+    tracks = np.unique(host.events.track[slice_rows(host, *OPS, *ANNOTATIONS)]).tolist()
+    return {host.tracks[track].pid for track in tracks} | {pid for pid, label in host.process_labels.items() if label == "CPU"}

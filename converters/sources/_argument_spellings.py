@@ -1,0 +1,86 @@
+"""Ids that link rows, under names that differ from the usual ones in case, blanks or underscores: "External Id", "Correlation ID".
+
+The typed records know the usual names. Only slices that lack the link which their category should have are looked at again, key by
+key; in the usual trace there is hardly one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from ..timeline import Bool, Int64
+
+__all__ = ["LINKS", "add_spelled_links", "unlinked_places"]
+
+LINKS: Final = {
+    "externalid": "external_id",
+    "correlation": "correlation_id",
+    "correlationid": "correlation_id",
+    "launchid": "launch_id",
+}
+"""What is left of a key without case, blanks and underscores, to the column that it means."""
+
+LINKLESS: Final = frozenset({"", "Trace", "overhead", "python_function"})
+"""Categories whose slices nothing links."""
+
+NUMBERED: Final = frozenset({"Operator", "cpu_op", "gpu_user_annotation", "user_annotation"})
+"""Categories whose slices have a number of their own, and none of a call."""
+
+Columns = dict[str, npt.NDArray[Any]]
+
+
+class _Event(msgspec.Struct, gc=False):
+    args: dict[str, msgspec.Raw] = msgspec.field(default_factory=dict)
+
+
+_EVENT: Final = msgspec.json.Decoder(_Event)
+
+
+def unlinked_places(columns: Columns, is_slice: Bool, categories: Mapping[str, int]) -> Int64:
+    """Which of some events lack the link that their category should have.
+
+    Args:
+        columns: Of these events, n rows each; `category` among them. What is not there is 0 everywhere.
+        is_slice: bool[n].
+        categories: The row of `category` that stands for each text of the events.
+
+    Returns:
+        int64[k]; places, ascending.
+    """
+    nothing = np.zeros(len(is_slice), np.int64)
+    external_id, correlation_id, launch_id = (columns.get(name, nothing) for name in ("external_id", "correlation_id", "launch_id"))
+    is_numbered = np.isin(columns["category"], [row for text, row in categories.items() if text in NUMBERED])
+    is_linkless = np.isin(columns["category"], [row for text, row in categories.items() if text in LINKLESS])
+    lacks_call = ~is_numbered & ~is_linkless & (correlation_id == 0) & (launch_id == 0)
+    return np.flatnonzero(is_slice & (lacks_call | is_numbered & (external_id == 0))).astype(np.int64)
+
+
+def add_spelled_links(
+    columns: Columns, places: Int64, text_of: Callable[[int], bytes], number: Callable[[str, bytes], int]
+) -> None:
+    """Fill in the ids of some events that are written under an unusual name.
+
+    Args:
+        columns: Of events that follow each other; columns of `LINKS` are added to where they are 0.
+        places: int64[k]; which of the events to look at.
+        text_of: The JSON text of the event at a place.
+        number: The value of a JSON text under a name, 0 where it is no whole number.
+    """
+    count = len(columns["category"])
+    for place in places.tolist():
+        try:
+            found = _EVENT.decode(text_of(place)).args
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        for key, value in found.items():
+            name = LINKS.get(key.lower().replace("_", "").replace(" ", ""))
+            if name is None:
+                continue
+            column = columns.setdefault(name, np.zeros(count, np.int64))
+            if column[place] == 0:
+                column[place] = number(key, bytes(value))
