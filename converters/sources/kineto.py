@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
@@ -18,14 +19,14 @@ import numpy as np
 from rblnpb.columns import ABSENT
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
 
-from ..timeline import HostEvents, HostTrace
-from ._document import DocumentPass, InputDocument, open_document
+from ..timeline import Document, HostEvents, HostTrace
+from ._document import DocumentPass, open_document
 from ._event_columns import EventColumns
 from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
 from ._json_metadata import read_metadata
 
-__all__ = ["Progress", "read_host"]
+__all__ = ["Progress", "read_document", "read_host"]
 
 Progress = Callable[[int, int], None]
 """Called after each block with the bytes of the file that were read so far, and with how many it has."""
@@ -53,9 +54,27 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
     """
     document = open_document(source)
     reading = DocumentPass(document)
+    host = read_document(document, _reported(reading, document.size_bytes, progress))
+    findings = (*host.findings, *_behind_gzip(reading))
+    grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
+    if strict and grave:
+        raise CheckError(document.name, grave)
+    return replace(host, findings=findings)
+
+
+def read_document(document: Document, blocks: Iterator[bytes]) -> HostTrace:
+    """Read a host trace, wherever its text comes from.
+
+    Args:
+        document: What the trace keeps, so that its text can be read again.
+        blocks: The first reading of it.
+
+    Raises:
+        FormatError, NotAProfileError, TruncatedError: As for `read_host`.
+    """
     columns = EventColumns()
     try:
-        around = split_events(_reported(reading, document.size_bytes, progress), columns.take, document.name)
+        around = split_events(blocks, columns.take, document.name)
         metadata = read_metadata(around)
     except JsonSyntaxError as error:
         raise _syntax_error(document, error, len(columns)) from error
@@ -66,10 +85,6 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
     if around.is_bare_array and (len(events) or odd) and not events.phase.any():
         reason = 'it is JSON, but no trace: no element of its array is an event with a phase ("ph")'
         raise NotAProfileError(document.name, f"{reason}; torch.profiler writes traces by prof.export_chrome_trace(path)")
-    findings = (*metadata.findings, *odd, *_findings(events, reading))
-    grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
-    if strict and grave:
-        raise CheckError(document.name, grave)
     return HostTrace(
         document=document,
         events=events,
@@ -83,7 +98,7 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
         thread_names=columns.thread_names,
         process_names=columns.process_names,
         process_labels=columns.process_labels,
-        findings=findings,
+        findings=(*metadata.findings, *odd, *_findings(events)),
     )
 
 
@@ -94,7 +109,7 @@ def _reported(reading: DocumentPass, size_bytes: int, progress: Progress | None)
         yield block
 
 
-def _findings(events: HostEvents, reading: DocumentPass) -> Iterator[Finding]:
+def _findings(events: HostEvents) -> Iterator[Finding]:
     if not len(events):
         yield Finding(Severity.INFO, "no-events", "the trace has no events")
     if count := int((events.phase == 0).sum()):
@@ -105,24 +120,27 @@ def _findings(events: HostEvents, reading: DocumentPass) -> Iterator[Finding]:
     is_endless = (events.phase == ord("X")) & (events.duration_ns == ABSENT)
     if count := int(is_endless.sum()):
         yield Finding(Severity.WARNING, "no-duration", f'{count} complete events ("X") have no duration', count)
+
+
+def _behind_gzip(reading: DocumentPass) -> Iterator[Finding]:
     if count := reading.ignored_bytes:
         yield Finding(Severity.WARNING, "bytes-after-gzip", f"{count} bytes after the gzip data are no gzip data; ignored", count)
 
 
-def _syntax_error(document: InputDocument, error: JsonSyntaxError, whole_events: int) -> FormatError:
+def _syntax_error(document: Document, error: JsonSyntaxError, whole_events: int) -> FormatError:
     if error.is_cut:
         return _cut(document, "the JSON ends early", error.offset, whole_events)
     reason = f"the JSON is broken: {error.reason}; Kineto writes a quote in the name of an event as it is"
     return FormatError(document.name, reason, offset=error.offset, place=_place(document, error.offset))
 
 
-def _cut(document: InputDocument, reason: str, offset: int, whole_events: int) -> TruncatedError:
+def _cut(document: Document, reason: str, offset: int, whole_events: int) -> TruncatedError:
     hint = "was the profiled program stopped while it exported, or the file copied in part?"
     reason = f"{reason}, after {whole_events} whole events; {hint}"
     return TruncatedError(document.name, reason, offset=offset, place=_place(document, offset))
 
 
-def _place(document: InputDocument, offset: int) -> str:
+def _place(document: Document, offset: int) -> str:
     """Line and column of a byte of the document, both from 1 on, the column in characters."""
     line, column, position = 1, 1, 0
     for block in document.blocks():
