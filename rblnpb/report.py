@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.clock import HOST_REALTIME, ClockMap, clock_maps
-from rblnpb.perfetto_wire import engine_rows, shown_engines
+from rblnpb.display import engine_rows, shown_engines
 from rblnpb.profile import KINDS, Engine, LossReason, Profile
 
 __all__ = ["TITLE", "ClockReport", "EngineReport", "GenerationReport", "KindReport", "generation_report", "render"]

@@ -228,7 +228,7 @@ def _write_all(writer: StreamWriter, profile: Profile, *, display: bool) -> None
     )
     writer.snapshots(profile.clock_snapshots)
     if display:
-        from rblnpb.perfetto_wire import display_packets
+        from rblnpb.display import display_packets
 
         writer.display(display_packets(profile))
     if profile.trace_document is not None:

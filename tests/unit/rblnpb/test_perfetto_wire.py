@@ -1,9 +1,7 @@
-"""Profiles as Perfetto's own packets, read back with Perfetto's official bindings."""
+"""Packets put together from columns, read back with Perfetto's official bindings."""
 
 from __future__ import annotations
 
-import io
-import zlib
 from typing import Any
 
 import numpy as np
@@ -11,202 +9,141 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import rblnpb
-from rblnpb.clock import HOST_MONOTONIC
-from rblnpb.columns import ABSENT, DeviceSlices, TextArray, WorkloadSlices
-from rblnpb.naming import NameStyle
-from rblnpb.perfetto_wire import display_packets, slice_packets
-from rblnpb.profile import Device, Engine, EngineKind, Profile, Program, Session
-from tests.support.profiles import tiny
-from tests.support.row_oracle import crosses
+from rblnpb.container import fields, varint
+from rblnpb.perfetto_wire import (
+    EVENT_BEGIN,
+    EVENT_END,
+    Column,
+    Entries,
+    Padded,
+    bundle,
+    event,
+    field,
+    join,
+    message,
+    number,
+    numbers,
+    process_packet,
+    row_sizes,
+    stack,
+    thread_packet,
+    varint_bytes,
+    varints,
+)
 
-trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="Perfetto's bindings are not installed")
-
-Slice = tuple[str, str, str, int, int]
-"""Process, thread, name, start, end."""
-
-
-def packets_of(data: bytes) -> list[Any]:
-    """Packets of a stream, with those in bundles in their place."""
-    packets: list[Any] = []
-    for packet in trace_pb2.Trace.FromString(data).packet:
-        bundled = packet.HasField("compressed_packets")
-        packets += packets_of(zlib.decompress(packet.compressed_packets)) if bundled else [packet]
-    return packets
-
-
-def shown(data: bytes) -> list[Slice]:
-    """What a viewer makes of the packets: in order of time, and as they come; an end closes what began last on its track."""
-    packets = packets_of(data)
-    processes = {
-        p.track_descriptor.process.pid: p.track_descriptor.process.process_name
-        for p in packets
-        if p.track_descriptor.HasField("process")
-    }
-    threads = {p.track_descriptor.uuid: p.track_descriptor.thread for p in packets if p.track_descriptor.HasField("thread")}
-    events = sorted((packet for packet in packets if packet.HasField("track_event")), key=lambda packet: packet.timestamp)
-    open_slices: dict[int, list[tuple[str, int]]] = {}
-    closed = []
-    for packet in events:
-        event = packet.track_event
-        if event.type == trace_pb2.TrackEvent.TYPE_SLICE_BEGIN:
-            open_slices.setdefault(event.track_uuid, []).append((event.name, packet.timestamp))
-        else:
-            name, start = open_slices[event.track_uuid].pop()
-            thread = threads[event.track_uuid]
-            closed.append((processes[thread.pid], thread.thread_name, name, start, packet.timestamp))
-    assert not any(open_slices.values())
-    return sorted(closed)
+LARGEST = 2**64 - 1
 
 
-def monotonic(starts: list[int], durations: list[int], **columns: Any) -> DeviceSlices:
-    """Slices that are told in nanoseconds of the host."""
-    ticks = {"start_ticks": np.array(starts, np.uint64), "duration_ticks": np.array(durations, np.uint64)}
-    return DeviceSlices.of(len(starts), **{"clock_id": HOST_MONOTONIC, "engine_id": 1, "name_strindex": 3, **ticks, **columns})
-
-
-def test_slices_stand_on_their_engine_at_the_hosts_time() -> None:
-    assert shown(display_packets(tiny())) == [
-        ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1110, 1360),
-        ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1410, 1710),
-        ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1910, 1960),
-    ]
-
-
-def test_names_are_put_together_of_their_parts_or_given_whole() -> None:
-    profile = tiny(
-        session=Session(1, name_style=NameStyle.MULTI_STREAM),
-        device_slices=monotonic(
-            [0, 10, 20],
-            [5, 5, 5],
-            name_strindex=np.array([0, 0, 5]),
-            stage_strindex=np.array([3, 4, 4]),
-            instance=1,
-            sequence=np.array([0, 7, 7]),
-            workload=np.array([2, ABSENT, 0]),
-        ),
+def trace(data: bytes) -> Any:
+    protos = pytest.importorskip(
+        "perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="Perfetto's bindings are not installed"
     )
-
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["aten::mm", "i1_0_W2_mm_0", "i1_7_args_0_0"]
-
-
-def test_a_long_name_among_short_ones_stays_with_its_slice() -> None:
-    long = "n" * 20_000
-    profile = tiny(strings=("", long, "mm"), device_slices=monotonic([0, 10, 20], [5, 5, 5], name_strindex=np.array([2, 1, 2])))
-
-    assert [(name, start) for _, _, name, start, _ in shown(display_packets(profile))] == [("mm", 0), ("mm", 20), (long, 10)]
+    return protos.Trace.FromString(data)
 
 
-def test_an_engine_of_a_device_that_is_not_defined_has_a_process_all_the_same() -> None:
-    profile = tiny(engines=(Engine(1, 9, EngineKind.TASK_DMA),), device_slices=monotonic([0], [5]))
+def read(data: bytes) -> int:
+    """The number of the one field in a message."""
+    ((_, value, _, end),) = fields(data, 0, len(data))
+    assert end == len(data)
+    return value
 
-    assert shown(display_packets(profile)) == [("undefined device 9", "Task DMA", "mm", 0, 5)]
+
+@given(st.lists(st.integers(0, LARGEST), min_size=1, max_size=4), st.integers(0, 9))
+def test_varints_of_one_width_are_the_numbers(values: list[int], more_bytes: int) -> None:
+    width = min(varint_bytes(max(values)) + more_bytes, 10)
+    table = varints(np.array(values, np.uint64), width)
+
+    assert table.shape == (len(values), width)
+    assert [read(b"\x08" + row.tobytes()) for row in table] == values
 
 
-def test_slices_that_cross_stand_on_further_threads_of_their_engine() -> None:
-    profile = tiny(device_slices=monotonic([0, 5, 6], [10, 10, 2]))
+@given(st.integers(0, LARGEST))
+def test_a_varint_has_as_many_bytes_as_told(value: int) -> None:
+    assert varint_bytes(value) == len(varint(value))
 
-    assert [(thread, start, end) for _, thread, _, start, end in shown(display_packets(profile))] == [
-        ("Neural Engine Clusters (chiplet 0)", 0, 10),
-        ("Neural Engine Clusters (chiplet 0)", 6, 8),
-        ("Neural Engine Clusters (chiplet 0) (2)", 5, 15),
+
+def test_numbers_that_are_all_the_same_are_the_same_bytes_in_every_row() -> None:
+    assert numbers(4, np.array([300, 300])) == [number(4, 300)]
+    assert numbers(4, np.array([-1, -1])) == [number(4, LARGEST)]
+    assert numbers(4, np.empty(0, np.int64)) == [number(4, 0)]
+
+
+def test_numbers_below_zero_are_twos_complement() -> None:
+    data = join(2, numbers(4, np.array([-2, 5]))).tobytes()
+
+    assert [value for _, value, _, _ in fields(data, 0, len(data))] == [2**64 - 2, 5]
+
+
+def test_stacked_columns_stand_side_by_side() -> None:
+    table = stack(2, [b"a", np.array([[1, 2, 3], [4, 5, 6]], np.uint8), b"", b"bc", np.array([[7], [8]], np.uint8)])
+
+    assert table.tolist() == [[97, 1, 2, 3, 98, 99, 7], [97, 4, 5, 6, 98, 99, 8]]
+
+
+def padded(*texts: bytes) -> Padded:
+    width = max(map(len, texts), default=0)
+    table = np.frombuffer(b"".join(text.ljust(width, b"?") for text in texts), np.uint8)
+    return Padded(table.reshape(len(texts), width), np.array(list(map(len, texts)), np.int64))
+
+
+def entries(*rows: list[bytes]) -> Entries:
+    pieces = np.frombuffer(b"".join(piece for row in rows for piece in row), np.uint8).reshape(-1, 4)
+    return Entries(pieces, np.array(list(map(len, rows)), np.int64))
+
+
+texts = st.binary(max_size=9)
+
+
+@given(st.lists(st.tuples(texts, st.integers(0, 3), st.binary(min_size=2, max_size=2)), min_size=1, max_size=9), st.booleans())
+def test_rows_are_joined_as_pythons_bytes_would_be(rows: list[tuple[bytes, int, bytes]], has_entries: bool) -> None:
+    two = np.frombuffer(b"".join(row[2] for row in rows), np.uint8).reshape(-1, 2)
+    columns: list[Column] = [b"<", padded(*(row[0] for row in rows)), b"|", two]
+    wanted = [b"<" + text + b"|" + end for text, _, end in rows]
+    if has_entries and any(count for _, count, _ in rows):
+        columns.append(entries(*([b"(xy)"] * count for _, count, _ in rows)))
+        wanted = [begin + b"(xy)" * count for begin, (_, count, _) in zip(wanted, rows, strict=True)]
+
+    assert join(len(rows), columns).tobytes() == b"".join(wanted)
+    assert np.broadcast_to(row_sizes(columns), len(rows)).tolist() == list(map(len, wanted))
+
+
+def test_nothing_joins_to_nothing() -> None:
+    assert join(0, [b"x", padded(), entries()]).tobytes() == b""
+    assert join(0, [b"x"]).tobytes() == b""
+
+
+def test_a_message_knows_its_length_in_every_row() -> None:
+    data = join(2, message(23, [padded(b"a", b"b" * 200)])).tobytes()
+
+    assert [data[start:end] for _, _, start, end in fields(data, 0, len(data))] == [b"a", b"b" * 200]
+
+
+def test_bundled_packets_are_one_packet() -> None:
+    packet = field(1, number(8, 5))
+    (bundled,) = trace(bundle(packet)).packet
+
+    assert bundled.HasField("compressed_packets")
+
+
+def test_rows_are_introduced() -> None:
+    process, thread = trace(process_packet(LARGEST, 7, "p\ud800", 3) + thread_packet(1, 7, 2**31 - 1, "t", 3)).packet
+
+    assert (process.track_descriptor.uuid, process.trusted_packet_sequence_id) == (LARGEST, 3)
+    assert (process.track_descriptor.process.pid, process.track_descriptor.process.process_name) == (7, "p?")
+    assert thread.track_descriptor.thread.tid == 2**31 - 1
+    assert thread.track_descriptor.thread.thread_name == "t"
+
+
+def test_events_of_the_largest_numbers() -> None:
+    end_ns = np.array([2**63 - 1])
+    track, sequence = numbers(11, np.array([LARGEST], np.uint64)), number(10, 0x7FFF_FFFF)
+    columns = [
+        *event(EVENT_BEGIN, end_ns - 1, track, sequence, *message(23, [padded(b"x")])),
+        *event(EVENT_END, end_ns, track, sequence),
     ]
+    begin, close = trace(join(1, columns).tobytes()).packet
 
-
-def test_each_device_is_a_process_and_engines_keep_their_order() -> None:
-    profile = tiny(
-        devices=(Device(1, "rbln:0"), Device(2, "", ordinal=1)),
-        engines=(
-            Engine(1, 2, EngineKind.NEURAL_DMA, display_order=1),
-            Engine(2, 1, EngineKind.TASK_DMA, display_order=2),
-            Engine(3, 1, EngineKind.NEURAL_DMA, "ndma", 3, display_order=1),
-        ),
-        device_slices=monotonic([0, 1, 2, 3], [1, 1, 1, 1], engine_id=np.array([1, 2, 3, 9])),
-    )
-    threads = [p.track_descriptor.thread for p in packets_of(display_packets(profile)) if p.track_descriptor.HasField("thread")]
-
-    assert [thread.thread_name for thread in sorted(threads, key=lambda thread: thread.tid)] == [
-        "ndma (chiplet 3)",
-        "Task DMA",
-        "Neural DMA",
-        "Unknown engine",
-    ]
-    assert [(process, thread) for process, thread, *_ in shown(display_packets(profile))] == [
-        ("device", "Unknown engine"),
-        ("device 1", "Neural DMA"),
-        ("rbln:0", "Task DMA"),
-        ("rbln:0", "ndma (chiplet 3)"),
-    ]
-
-
-def test_frames_are_called_by_their_program() -> None:
-    frames = WorkloadSlices.of(
-        3, clock_id=HOST_MONOTONIC, engine_id=1, start_ticks=np.array([0, 9, 18]), duration_ticks=3, program_id=np.array([4, 5, 6])
-    )
-    profile = tiny(programs=(Program(4, "mm"), Program(5, "")), workload_slices=frames, device_slices=DeviceSlices.empty())
-
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["Device Workload", "mm", "program 5"]
-
-
-def test_what_no_clock_can_place_is_left_out() -> None:
-    unplaced = monotonic([1, 2], [5, 5], clock_id=np.array([77, HOST_MONOTONIC]))
-
-    assert len(shown(display_packets(tiny(device_slices=unplaced)))) == 1
-    assert display_packets(tiny(clock_snapshots=())) == b""
-    assert display_packets(Profile(Session(1))) == b""
-
-
-def test_names_may_be_long_empty_and_of_any_letters() -> None:
-    strings = ("", "\u00b5 \U0001f600", "n" * 100_000, "\ud800")
-    profile = tiny(strings=strings, device_slices=monotonic([0, 10, 20], [5, 5, 5], name_strindex=np.array([1, 2, 3])))
-
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["?", "n" * 100_000, "\u00b5 \U0001f600"]
-
-
-def test_tracks_of_two_sessions_do_not_meet() -> None:
-    one, other = (
-        {
-            p.track_descriptor.uuid
-            for p in packets_of(display_packets(tiny(session=Session(number))))
-            if p.HasField("track_descriptor")
-        }
-        for number in (1, 2)
-    )
-
-    assert len(one) == len(other) == 2
-    assert not one & other
-
-
-def test_a_profile_with_display_packets_reads_as_without() -> None:
-    file = io.BytesIO()
-    rblnpb.write(tiny(), file, display=True)
-    profile = rblnpb.read(io.BytesIO(file.getvalue()))
-
-    assert profile.findings == ()
-    assert profile.session.has_display_packets
-    assert profile.equals(tiny(session=profile.session))
-    assert len(shown(file.getvalue())) == 3
-
-
-def test_largest_numbers_fit() -> None:
-    end = np.array([2**63 - 1])
-    data = slice_packets(np.array([2**64 - 1], np.uint64), np.zeros(1, np.int32), end - 1, end, TextArray.of([b"x"]), 0x7FFF_FFFF)
-
-    begin, close = trace_pb2.Trace.FromString(data).packet
-
-    assert (begin.timestamp, begin.track_event.track_uuid, begin.trusted_packet_sequence_id) == (2**63 - 2, 2**64 - 1, 0x7FFF_FFFF)
-    assert (close.timestamp, close.track_event.track_uuid, close.trusted_packet_sequence_id) == (2**63 - 1, 2**64 - 1, 0x7FFF_FFFF)
-
-
-few_slices = st.lists(st.tuples(st.integers(0, 15), st.integers(0, 9)), min_size=1, max_size=10)
-
-
-@given(few_slices)
-def test_every_slice_is_shown_with_its_start_and_its_end(slices: list[tuple[int, int]]) -> None:
-    data = display_packets(tiny(device_slices=monotonic([start for start, _ in slices], [length for _, length in slices])))
-    found = shown(data)
-
-    assert sorted((start, end) for *_, start, end in found) == sorted((start, start + length) for start, length in slices)
-    for thread in {thread for _, thread, *_ in found}:
-        own = [(0, start, end - start) for _, name, _, start, end in found if name == thread]
-        assert not any(crosses(one, other) for one in own for other in own)
+    assert (begin.timestamp, begin.track_event.track_uuid, begin.track_event.name) == (2**63 - 2, LARGEST, "x")
+    assert (close.timestamp, close.track_event.track_uuid) == (2**63 - 1, LARGEST)
+    assert (begin.track_event.type, close.track_event.type) == (EVENT_BEGIN, EVENT_END)
+    assert {packet.trusted_packet_sequence_id for packet in (begin, close)} == {0x7FFF_FFFF}

@@ -1,0 +1,169 @@
+"""Names of many slices at once, as padded bytes: what few slices have in common is spelled once, and put together by numpy.
+
+A name of `rblnpb.naming` is a head, which tells the call (instance and sequence), and a tail, which tells the command in it
+(workload, layer and index). A call has many commands and a program is called many times, so there are far fewer heads and tails
+than names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.naming import NameStyle
+
+__all__ = ["NameColumns", "distinct"]
+
+Integers = npt.NDArray[np.integer[Any]]
+Int64 = npt.NDArray[np.int64]
+UInt8 = npt.NDArray[np.uint8]
+Rows = npt.NDArray[np.integer[Any]] | slice
+
+_TABLE_BYTES: Final = 1 << 24
+"""Tails that take no more than this, all as long as the longest, are held side by side."""
+
+
+class NameColumns:
+    """Names of n slices by their parts."""
+
+    def __init__(
+        self,
+        style: NameStyle,
+        texts: Sequence[bytes],
+        *,
+        text: Integers,
+        is_whole: npt.NDArray[np.bool_],
+        command: Integers,
+        instance: Integers,
+        sequence: Integers,
+        workload: Integers,
+    ) -> None:
+        """Spell the tails.
+
+        Args:
+            style: How names are put together.
+            texts: Texts that names are made of, UTF-8.
+            text: int[n]; row of `texts`, the layer, or the whole name.
+            is_whole: bool[n]; whether the text is the whole name; the other parts do not matter then.
+            command, instance, sequence, workload: int[n]; as of `rblnpb.naming.render`.
+        """
+        self._style = style
+        self._call = (instance, sequence, is_whole)
+        has_workload = style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM)
+        parts = (
+            text,
+            np.where(is_whole, 0, command),
+            np.where(is_whole | (workload < 0) | (not has_workload), -1, workload),
+            is_whole,
+        )
+        kinds, self._tail = distinct(*parts)
+        self._tails = [
+            texts[row] if whole else b"%s%s_%d" % (b"W%d_" % load if load >= 0 else b"", texts[row], index)
+            for row, index, load, whole in zip(*(kind.tolist() for kind in kinds), strict=True)
+        ]
+        self._tail_bytes = np.array(list(map(len, self._tails)), np.int64)
+        is_small = len(self._tails) * int(self._tail_bytes.max(initial=0)) <= _TABLE_BYTES
+        self._padded = _padded(self._tails) if is_small else None
+
+    def sizes(self, rows: Rows) -> Int64:
+        """int64[k]; bytes that the names of some slices take at most."""
+        sizes: Int64 = self._tail_bytes[self._tail[rows]] + _HEAD_BYTES
+        return sizes
+
+    def take(self, rows: Rows) -> tuple[UInt8, Int64]:
+        """uint8[k, w] and int64[k]; names of some slices, each from the left, and how long each is."""
+        tail = self._tail[rows]
+        if self._padded is not None:
+            tails, tail_bytes = self._padded, self._tail_bytes
+        else:
+            (used,), tail = distinct(tail)
+            tails, tail_bytes = _padded([self._tails[row] for row in used.tolist()]), self._tail_bytes[used]
+        if self._style is NameStyle.PLAIN:
+            return tails[tail], tail_bytes[tail]
+        kinds, head = distinct(*(part[rows] for part in self._call))
+        first = b"i%d_" if self._style is NameStyle.MULTI_STREAM else b""
+        heads = [
+            b"" if whole else (first % instance if first else b"") + (b"%d_" % call if call >= 0 else b"")
+            for instance, call, whole in zip(*(kind.tolist() for kind in kinds), strict=True)
+        ]
+        head_bytes = np.array(list(map(len, heads)), np.int64)[head]
+        return _side_by_side(_padded(heads)[head], head_bytes, tails[tail], tail_bytes[tail])
+
+
+_HEAD_BYTES: Final = 44
+"""Bytes of two numbers of 64 bits and what stands around them."""
+
+
+def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], npt.NDArray[np.intp]]:
+    """Rows of which no two are equal.
+
+    Args:
+        *columns: int[n] or bool[n].
+
+    Returns:
+        The columns of the distinct rows, in ascending order of the first, then of the next, and intp[n]: which of them each row is.
+
+    >>> values, row = distinct(np.array([7, 5, 7]))
+    >>> values[0].tolist(), row.tolist()
+    ([5, 7], [1, 0, 1])
+    """
+    count = len(columns[0])
+    if not count:
+        return list(columns), np.empty(0, np.intp)
+    bounds = [(int(column.min()), int(column.max()) - int(column.min()) + 1) for column in columns]
+    span = 1
+    for _, width in bounds:
+        span *= width
+    if span > max(4 * count, 1 << 16):
+        if len(columns) == 1:
+            values, row = np.unique(columns[0], return_inverse=True)
+            return [values], row
+        # The ranks of the values of a column lie close together.
+        ranked = [np.unique(column, return_inverse=True) for column in columns]
+        kinds, row = _ranked_rows([rank for _, rank in ranked])
+        return [values[kind] for (values, _), kind in zip(ranked, kinds, strict=True)], row
+    key = np.zeros(count, np.int64)
+    for column, (least, width) in zip(columns, bounds, strict=True):
+        key *= width
+        key += column
+        key -= least
+    is_there = np.zeros(span, np.bool_)
+    is_there[key] = True
+    found = np.flatnonzero(is_there)
+    place = np.empty(span, np.intp)
+    place[found] = np.arange(len(found))
+    parts: list[npt.NDArray[Any]] = []
+    for column, (least, width) in zip(reversed(columns), reversed(bounds), strict=True):
+        parts.append((found % width + least).astype(column.dtype))
+        found = found // width
+    return parts[::-1], place[key]
+
+
+def _ranked_rows(ranks: list[npt.NDArray[np.intp]]) -> tuple[list[npt.NDArray[np.intp]], npt.NDArray[np.intp]]:
+    """As `distinct`, of columns that begin at 0 and have no holes; two columns at a time."""
+    row = ranks[0]
+    for rank in ranks[1:]:
+        row = np.unique(row * np.int64(int(rank.max()) + 1) + rank, return_inverse=True)[1]
+    first = np.empty(int(row.max()) + 1, np.intp)
+    first[row[::-1]] = np.arange(len(row))[::-1]
+    return [rank[first] for rank in ranks], row
+
+
+def _padded(texts: Sequence[bytes]) -> UInt8:
+    """uint8[k, w]; texts from the left, one at least a byte wide."""
+    width = max(max(map(len, texts), default=0), 1)
+    return np.array(texts, f"S{width}").view(np.uint8).reshape(-1, width)
+
+
+def _side_by_side(left: UInt8, left_bytes: Int64, right: UInt8, right_bytes: Int64) -> tuple[UInt8, Int64]:
+    """Each left text with the right one behind it, and how long both are."""
+    count, width = len(left), left.shape[1] + right.shape[1]
+    names = np.empty(count * width + right.shape[1], np.uint8)
+    rows = names[: count * width].reshape(count, width)
+    np.ndarray(count, f"V{left.shape[1]}", names, 0, (width,))[:] = left.view(f"V{left.shape[1]}")[:, 0]
+    anywhere = np.ndarray(len(names) - right.shape[1] + 1, f"V{right.shape[1]}", names, 0, (1,))
+    anywhere[np.arange(count) * width + left_bytes] = right.view(f"V{right.shape[1]}")[:, 0]
+    return rows, left_bytes + right_bytes
