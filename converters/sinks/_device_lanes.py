@@ -1,0 +1,128 @@
+"""The device side of a timeline as rows of a viewer: which tracks are shown, in which order, and how many rows each needs.
+
+Slices that came out of the host trace are shown there already and are left alone here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.errors import Finding, Severity
+from rblnpb.lanes import lanes
+
+from ..timeline import Int32, Int64, Timeline, Track
+
+__all__ = ["RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
+
+# Work has torch's own categories, so that whoever reads torch's traces counts it. What is no work has categories of ours: under
+# the vendor's privateuse1_… torch's rules would count it as time of the host, and the ops around it would lose that time.
+_COPY, _KERNEL = "gpu_memcpy", "kernel"
+_WAIT, _WORKLOAD = "rbln_sync", "rbln_workload"
+RUNTIME_CATEGORY: Final = "rbln_runtime"
+_CATEGORIES: Final = {
+    "copy": _COPY,
+    "neural_dma": _COPY,
+    "task_dma": _COPY,
+    "external_hdma": _COPY,
+    "device_hdma": _COPY,
+    "sync": _WAIT,
+    "device_sync": _WAIT,
+    "host": _WORKLOAD,
+    "workload": _WORKLOAD,
+}
+"""Categories as the vendor's bridge to torch.profiler gives them (RBLN-SW/torch-rbln, `rbln_kineto_adapter`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceLanes:
+    """Where everything that is not the host trace is shown.
+
+    Attributes:
+        devices: Names of the devices that have tracks or counters, in order.
+        tracks: Rows of `Timeline.tracks` that are shown, device by device, in order.
+        lane_count: int64[tracks of the timeline]; how many rows each needs so that none of its slices cross on one.
+        slice_lane, frame_lane: int32; which of the rows of its track each slice and frame stands on.
+        threads: int64[2, t]; process and thread of everything that the runtime did on the host.
+        thread: int64; which of these each runtime slice is of.
+        thread_lane_count: int64[t].
+        runtime_lane: int32; of each runtime slice.
+        findings: How many are not on the first row of theirs, if any.
+    """
+
+    devices: tuple[str, ...]
+    tracks: tuple[int, ...]
+    lane_count: Int64
+    slice_lane: Int32
+    frame_lane: Int32
+    threads: Int64
+    thread: Int64
+    thread_lane_count: Int64
+    runtime_lane: Int32
+    findings: tuple[Finding, ...]
+
+
+def category(track: Track) -> str:
+    """The category of what stands on a track."""
+    return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else _WORKLOAD)
+
+
+def device_lanes(timeline: Timeline) -> DeviceLanes:
+    """Rows for everything of a timeline that is not its host trace."""
+    runtime = timeline.runtime
+    slice_lane, frame_lane, lane_count = _lanes(timeline)
+    threads, thread = np.unique(np.stack((runtime.pid, runtime.tid)), axis=1, return_inverse=True)
+    thread = thread.reshape(-1)
+    runtime_lane = lanes(thread, runtime.start_ns, runtime.duration_ns)
+    moved = sum(int((lane > 0).sum()) for lane in (slice_lane, frame_lane, runtime_lane))
+    message = f"{moved} slices of the device or its runtime cross another on their row; they went to further rows"
+    tracks = _own_tracks(timeline)
+    counters = (timeline.strings[row] for row in np.unique(timeline.counters.device).tolist())
+    return DeviceLanes(
+        devices=tuple(dict.fromkeys([*(timeline.tracks[number].device for number in tracks), *counters])),
+        tracks=tuple(tracks),
+        lane_count=lane_count,
+        slice_lane=slice_lane,
+        frame_lane=frame_lane,
+        threads=threads,
+        thread=thread,
+        thread_lane_count=_lane_counts(threads.shape[1], thread, runtime_lane),
+        runtime_lane=runtime_lane,
+        findings=(Finding(Severity.INFO, "device-slices-moved", message, moved),) if moved else (),
+    )
+
+
+def _own_tracks(timeline: Timeline) -> list[int]:
+    """Tracks that do not merely repeat rows of the host trace, device by device, in the order in which they are shown."""
+    tracks = timeline.tracks
+    is_own, is_host = np.zeros((2, len(tracks)), np.bool_)
+    for slices in (timeline.slices, timeline.frames):
+        is_own[slices.track[slices.event < 0]] = True
+        is_host[slices.track[slices.event >= 0]] = True
+    devices = {device: place for place, device in enumerate(dict.fromkeys(track.device for track in tracks))}
+    numbers = np.flatnonzero(is_own | ~is_host).tolist()
+    return sorted(numbers, key=lambda number: (devices[tracks[number].device], tracks[number].order, number))
+
+
+def _lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:
+    """Lanes of slices and of frames, which may share a track, and how many lanes each track needs."""
+    both = (timeline.slices, timeline.frames)
+    own = [np.flatnonzero(slices.event < 0) for slices in both]
+    track = np.concatenate([slices.track[rows] for slices, rows in zip(both, own, strict=True)])
+    start = np.concatenate([slices.start_ns[rows] for slices, rows in zip(both, own, strict=True)])
+    duration = np.concatenate([slices.duration_ns[rows] for slices, rows in zip(both, own, strict=True)])
+    lane = lanes(track, start, duration)
+    slice_lane, frame_lane = (np.zeros(len(slices), np.int32) for slices in both)
+    slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [len(own[0])])
+    return slice_lane, frame_lane, _lane_counts(len(timeline.tracks), track, lane)
+
+
+def _lane_counts(track_count: int, track: npt.NDArray[np.integer], lane: Int32) -> Int64:
+    """How many rows each track needs."""
+    count = np.ones(track_count, np.int64)
+    moved = np.flatnonzero(lane)
+    np.maximum.at(count, track[moved], lane[moved] + 1)
+    return count
