@@ -167,6 +167,7 @@ class _Reading:
             self.losses += wire.losses(message, self.unknowns)
         elif body == "trace_document":
             self.document = wire.trace_document(message)
+            self.budget.spend(len(self.document.head) + len(self.document.tail))
         else:
             self.closing = message
         self.unknowns.look_into(message)

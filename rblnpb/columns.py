@@ -389,4 +389,6 @@ class TraceEvents(Table):
     duration_ns: Int64 = _column(np.int64, nullable=True, signed=True)
     id_strindex: UInt32 = _column(np.uint32)
     arguments: TextArray = _text()
-    others: TextArray = _text()
+    layout_strindex: UInt32 = _column(np.uint32)
+    id_number: Int64 = _column(np.int64, nullable=True)
+    text: TextArray = _text()

@@ -34,19 +34,26 @@ def check(profile: Profile) -> tuple[Finding, ...]:
         >>> [finding.code for finding in rblnpb.check(rblnpb.Profile(rblnpb.Session(session_id=7)))]
         ['no-records']
     """
+    recorded = _without_archived_slices(profile)
     return (
         *_end(profile),
         *_losses(profile),
         *contradictions(profile),
-        *_launches(profile),
-        *_clocks(profile),
-        *_durations(profile),
+        *_launches(recorded),
+        *_clocks(recorded),
+        *_durations(recorded),
     )
 
 
 def contradictions(profile: Profile) -> tuple[Finding, ...]:
     """Those findings, all errors, about what a file cannot hold: read back, it would be another profile."""
     return (*_definitions(profile), *_commands(profile), *_dangling_references(profile), *_undefined_clocks(profile))
+
+
+def _without_archived_slices(profile: Profile) -> Profile:
+    """The profile without device slices that an archived trace tells of: their place and their cause stand there, or nowhere."""
+    is_archived = profile.device_slices.event_ordinal != ABSENT
+    return profile.replace(device_slices=profile.device_slices.take(~is_archived)) if is_archived.any() else profile
 
 
 def _end(profile: Profile) -> Iterable[Finding]:
@@ -145,6 +152,7 @@ def _reference_limits(profile: Profile) -> dict[str, Any]:
         "process_strindex": rows,
         "thread_strindex": rows,
         "id_strindex": rows,
+        "layout_strindex": rows,
         "predecessor_ordinal": slices,
         "successor_ordinal": slices,
         "engine_id": np.array([engine.engine_id for engine in profile.engines], np.int64),

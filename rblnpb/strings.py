@@ -29,6 +29,9 @@ class StringTable:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __getitem__(self, row: int) -> str:
+        return self._rows[row]
+
     def intern(self, text: str) -> int:
         """Row of `text`, which is added when it is new."""
         row = self._index.get(text)

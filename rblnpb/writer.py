@@ -5,14 +5,25 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from rblnpb import codec as wire
 from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import CHUNK_LIMIT, Counters, DeviceSlices, HostSlices, Launches, Overheads, Table, TextArray, WorkloadSlices
+from rblnpb.columns import (
+    CHUNK_LIMIT,
+    Counters,
+    DeviceSlices,
+    HostSlices,
+    Launches,
+    Overheads,
+    Table,
+    TextArray,
+    TraceEvents,
+    WorkloadSlices,
+)
 from rblnpb.container import payload
 from rblnpb.errors import CheckError, Finding, Severity
 from rblnpb.invariants import contradictions
@@ -20,7 +31,10 @@ from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
 
-__all__ = ["StreamWriter", "bounds", "write"]
+__all__ = ["EventChunks", "StreamWriter", "bounds", "write", "write_archive"]
+
+EventChunks = Callable[[StringTable], Iterable[TraceEvents]]
+"""Makes archived events, a chunk at a time, whose texts are rows of the given table, which may grow with every chunk."""
 
 _HOST_KINDS: Final = (Launches, HostSlices, Overheads)
 
@@ -138,7 +152,7 @@ class StreamWriter:
 
     def trace_document(self, document: TraceDocument) -> None:
         """Append the frame of archived host events."""
-        self._packet(13, wire.encode_trace_document(document))
+        self._packet(13, wire.encode_trace_document(document, self._codec))
 
     def display(self, packets: bytes) -> None:
         """Append ready Perfetto packets, which our reader passes over."""
@@ -197,12 +211,27 @@ def write(
         _write_to(profile, file, codec, display=display)
 
 
+def write_archive(profile: Profile, file: BinaryIO, events: EventChunks, *, codec: str = "zstd", display: bool = False) -> None:
+    """Write a profile with archived events that are made while they are written: in memory is one chunk of them.
+
+    Args:
+        profile: As for `write`; with a trace document and without events of its own.
+        file: Open for writing bytes; stays the caller's.
+        events: See `EventChunks`; each chunk has 1 to 65,536 events.
+        codec, display: As for `write`.
+
+    Raises:
+        CheckError, ValueError: As for `write`.
+    """
+    _write_to(profile, file, codec, display=display, events=events)
+
+
 def _refuse_unknown_codec(codec: str) -> None:
     if codec not in wire.CODECS:
         raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
 
 
-def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None:
+def _write_to(profile: Profile, file: Any, codec: str, *, display: bool, events: EventChunks | None = None) -> None:
     _refuse_unknown_codec(codec)
     findings = contradictions(profile)
     if findings:
@@ -211,13 +240,13 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool) -> None
     session = dataclasses.replace(profile.session, has_display_packets=display)
     try:
         writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
-        _write_all(writer, profile, display=display)
+        _write_all(writer, profile, display=display, events=events)
     except (ValueError, OverflowError) as error:
         # Of the codec for columns, of protobuf for the numbers of definitions: both say what and why.
         raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
 
 
-def _write_all(writer: StreamWriter, profile: Profile, *, display: bool) -> None:
+def _write_all(writer: StreamWriter, profile: Profile, *, display: bool, events: EventChunks | None) -> None:
     writer.define(
         clocks=profile.clocks,
         devices=profile.devices,
@@ -238,6 +267,9 @@ def _write_all(writer: StreamWriter, profile: Profile, *, display: bool) -> None
         for part in _chunks(profile.table(kind)):
             start_ns, end_ns = bounds(part, maps)
             writer.chunk(part, start_monotonic_ns=start_ns, end_monotonic_ns=end_ns)
+    for chunk in events(writer.strings) if events else ():
+        writer.define()
+        writer.chunk(chunk)
     writer.losses(profile.losses)
     if profile.is_complete:
         writer.close(ended_real_ns=profile.session.ended_real_ns, ended_monotonic_ns=profile.session.ended_monotonic_ns)

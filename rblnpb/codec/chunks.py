@@ -28,7 +28,10 @@ _COLUMN_NUMBERS: Final = {kind: {field.name: field.number for field in message.f
 _FIRST_KIND: Final = min(_MESSAGES)
 """Fields of Chunk from here on are kinds; those below are single numbers."""
 _ASCENDING: Final = frozenset(
-    {"start_ticks", "launch_id", "start_ns", "time_ticks", "predecessor_ordinal", "successor_ordinal", "sequence"}
+    {
+        *("start_ticks", "launch_id", "start_ns", "time_ticks", "predecessor_ordinal", "successor_ordinal", "sequence"),
+        *("event_ordinal", "id_number"),
+    }
 )
 """Columns that mostly ascend: their differences compress, their values do not."""
 

@@ -11,7 +11,8 @@ from google.protobuf.message import DecodeError
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rblnpb.clock import ClockSnapshot
-from rblnpb.codec.packing import CodecError
+from rblnpb.codec.packing import CodecError, decode_text, encode_text
+from rblnpb.columns import TextArray
 from rblnpb.container import MAGIC, SCHEMA_VERSION, Buffer
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Loss, LossReason, Session, TraceDocument
@@ -216,19 +217,30 @@ def losses(message: Message, unknowns: Unknowns) -> list[Loss]:
     ]
 
 
-def encode_trace_document(document: TraceDocument) -> bytes:
-    """The encoded TraceDocument."""
-    message = columns_pb2.TraceDocument(head=document.head, tail=document.tail, name=utf8(document.name))
+def encode_trace_document(document: TraceDocument, codec: str) -> bytes:
+    """The encoded TraceDocument; what is around the events is stored with a codec of `CODECS`."""
+    message = columns_pb2.TraceDocument(name=utf8(document.name))
     if document.base_time_ns is not None:
         message.base_time_ns = document.base_time_ns
+    around = encode_text(TextArray.of([document.head, document.tail]), codec)
+    if around:
+        message.around.ParseFromString(around)
     encoded: bytes = message.SerializeToString(deterministic=True)
     return encoded
 
 
 def trace_document(message: Message) -> TraceDocument:
-    """The frame that a parsed TraceDocument describes."""
+    """The frame that a parsed TraceDocument describes.
+
+    Raises:
+        CodecError: What is around the events contradicts the schema.
+    """
     base = message.base_time_ns if message.HasField("base_time_ns") else None
-    return TraceDocument(message.head, message.tail, message.name, base)
+    if not message.HasField("around"):
+        return TraceDocument(b"", b"", message.name, base)
+    encoded = message.around.SerializeToString()
+    around = decode_text(encoded, 0, len(encoded), 2)
+    return TraceDocument(around[0], around[1], message.name, base)
 
 
 def encode_closing(

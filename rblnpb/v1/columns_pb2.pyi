@@ -256,7 +256,7 @@ class CounterColumns(_message.Message):
     def __init__(self, name_strindex: _Optional[_Union[Column, _Mapping]] = ..., device_id: _Optional[_Union[Column, _Mapping]] = ..., time_ticks: _Optional[_Union[Column, _Mapping]] = ..., value: _Optional[_Union[Column, _Mapping]] = ...) -> None: ...
 
 class TraceEventColumns(_message.Message):
-    __slots__ = ("phase", "category_strindex", "name_strindex", "process_strindex", "thread_strindex", "start_ns", "duration_ns", "id_strindex", "arguments", "others")
+    __slots__ = ("phase", "category_strindex", "name_strindex", "process_strindex", "thread_strindex", "start_ns", "duration_ns", "id_strindex", "arguments", "layout_strindex", "id_number", "text")
     PHASE_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_STRINDEX_FIELD_NUMBER: _ClassVar[int]
     NAME_STRINDEX_FIELD_NUMBER: _ClassVar[int]
@@ -266,7 +266,9 @@ class TraceEventColumns(_message.Message):
     DURATION_NS_FIELD_NUMBER: _ClassVar[int]
     ID_STRINDEX_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
-    OTHERS_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_STRINDEX_FIELD_NUMBER: _ClassVar[int]
+    ID_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
     phase: Column
     category_strindex: Column
     name_strindex: Column
@@ -276,17 +278,17 @@ class TraceEventColumns(_message.Message):
     duration_ns: Column
     id_strindex: Column
     arguments: TextColumn
-    others: TextColumn
-    def __init__(self, phase: _Optional[_Union[Column, _Mapping]] = ..., category_strindex: _Optional[_Union[Column, _Mapping]] = ..., name_strindex: _Optional[_Union[Column, _Mapping]] = ..., process_strindex: _Optional[_Union[Column, _Mapping]] = ..., thread_strindex: _Optional[_Union[Column, _Mapping]] = ..., start_ns: _Optional[_Union[Column, _Mapping]] = ..., duration_ns: _Optional[_Union[Column, _Mapping]] = ..., id_strindex: _Optional[_Union[Column, _Mapping]] = ..., arguments: _Optional[_Union[TextColumn, _Mapping]] = ..., others: _Optional[_Union[TextColumn, _Mapping]] = ...) -> None: ...
+    layout_strindex: Column
+    id_number: Column
+    text: TextColumn
+    def __init__(self, phase: _Optional[_Union[Column, _Mapping]] = ..., category_strindex: _Optional[_Union[Column, _Mapping]] = ..., name_strindex: _Optional[_Union[Column, _Mapping]] = ..., process_strindex: _Optional[_Union[Column, _Mapping]] = ..., thread_strindex: _Optional[_Union[Column, _Mapping]] = ..., start_ns: _Optional[_Union[Column, _Mapping]] = ..., duration_ns: _Optional[_Union[Column, _Mapping]] = ..., id_strindex: _Optional[_Union[Column, _Mapping]] = ..., arguments: _Optional[_Union[TextColumn, _Mapping]] = ..., layout_strindex: _Optional[_Union[Column, _Mapping]] = ..., id_number: _Optional[_Union[Column, _Mapping]] = ..., text: _Optional[_Union[TextColumn, _Mapping]] = ...) -> None: ...
 
 class TraceDocument(_message.Message):
-    __slots__ = ("base_time_ns", "head", "tail", "name")
+    __slots__ = ("base_time_ns", "name", "around")
     BASE_TIME_NS_FIELD_NUMBER: _ClassVar[int]
-    HEAD_FIELD_NUMBER: _ClassVar[int]
-    TAIL_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    AROUND_FIELD_NUMBER: _ClassVar[int]
     base_time_ns: int
-    head: bytes
-    tail: bytes
     name: str
-    def __init__(self, base_time_ns: _Optional[int] = ..., head: _Optional[bytes] = ..., tail: _Optional[bytes] = ..., name: _Optional[str] = ...) -> None: ...
+    around: TextColumn
+    def __init__(self, base_time_ns: _Optional[int] = ..., name: _Optional[str] = ..., around: _Optional[_Union[TextColumn, _Mapping]] = ...) -> None: ...

@@ -157,7 +157,7 @@ def full() -> Profile:
             start_ns=np.array([-1, ABSENT, 0]),
             duration_ns=some,
             arguments=TextArray.of([b'{"a":1}', b"", b"x" * 200]),
-            others=TextArray.of([b"", b"{}", b""]),
+            text=TextArray.of([b"", b"{}", b""]),
         ),
         trace_document=TraceDocument(b'{"traceEvents":[', b"]}", "trace.json", -1),
     )

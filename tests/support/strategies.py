@@ -187,4 +187,5 @@ _STRING_COLUMNS = (
     "process_strindex",
     "thread_strindex",
     "id_strindex",
+    "layout_strindex",
 )

@@ -9,7 +9,7 @@ import pytest
 
 import rblnpb
 from rblnpb.clock import Clock, ClockSnapshot
-from rblnpb.columns import Counters, Dependencies, DeviceSlices, Launches
+from rblnpb.columns import ABSENT, Counters, Dependencies, DeviceSlices, Launches
 from rblnpb.errors import Severity
 from rblnpb.invariants import without_dangling
 from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session
@@ -123,3 +123,14 @@ def test_dangling_references_become_none_and_dependencies_without_both_ends_go()
         "counters.device_id",
     ]
     assert without_dangling(clean) == (clean, ())
+
+
+def test_slices_that_archived_events_tell_of_need_neither_launch_nor_time_nor_clock() -> None:
+    archived = slices(event_ordinal=np.arange(3), launch_id=np.zeros(3), start_ticks=np.zeros(3), duration_ticks=np.zeros(3))
+
+    assert found(tiny(device_slices=archived, clock_snapshots=())) == []
+    assert found(tiny(device_slices=archived.replace(event_ordinal=np.array([0, 1, ABSENT])), clock_snapshots=())) == [
+        ("warning", "launch-id-0", 1),
+        ("error", "unplaced-clock", 1),
+        ("warning", "untimed-record", 1),
+    ]

@@ -16,7 +16,7 @@ import rblnpb
 from rblnpb.columns import Counters, Dependencies, DeviceSlices, Table, TraceEvents
 from rblnpb.container import frame, payload
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
-from rblnpb.profile import KINDS, Profile, Session
+from rblnpb.profile import KINDS, Profile, Session, TraceDocument
 from rblnpb.signatures import is_profile
 from tests.support.profiles import CODECS, SESSION_ID, altered, codes, encode, full, packets, payloads, stream, tiny
 
@@ -592,3 +592,18 @@ def test_a_text_column_that_claims_more_than_a_gibibyte_is_left_out() -> None:
 
     assert "unreadable-packet" in codes(profile)
     assert profile.trace_events.equals(TraceEvents.empty())
+
+
+def test_what_is_around_archived_events_is_bounded_as_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def change(document: Any) -> None:
+        document.around.size_bytes.Clear()
+        document.around.size_bytes.constant = 1 << 30
+
+    profile = rblnpb.read(altered(encode(full()), "trace_document", change))
+
+    assert "unreadable-packet" in codes(profile)
+    assert profile.trace_document is None
+
+    monkeypatch.setattr("rblnpb.assembly._FREE_BYTES", 8_000_000)
+    with pytest.raises(FormatError, match="claim more than 8,000,000 bytes"):
+        rblnpb.read(encode(tiny(trace_document=TraceDocument(bytes(8_000_001), b"")), "zstd"))

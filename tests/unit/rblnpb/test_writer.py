@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,10 @@ from rblnpb.columns import (
     TraceEvents,
 )
 from rblnpb.errors import CheckError, OutputError
-from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session
+from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session, TraceDocument
+from rblnpb.strings import StringTable
 from rblnpb.v1 import stream_pb2
-from rblnpb.writer import StreamWriter, bounds
+from rblnpb.writer import StreamWriter, bounds, write_archive
 from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, commands, encode, full, packets, payloads, tiny
 
 SLICES = DeviceSlices.of(1, clock_id=17)
@@ -370,3 +372,25 @@ class TestStreamWriter:
         assert file.tell() == before
         writer.close()
         assert [finding.code for finding in rblnpb.read(file.getvalue()).findings] == ["no-records"]
+
+
+def test_events_that_are_made_while_they_are_written_are_read_like_any_others() -> None:
+    def chunks(strings: StringTable) -> Iterator[TraceEvents]:
+        for name in ("mm", "new"):
+            yield TraceEvents.of(2, phase=88, name_strindex=strings.intern(name), text=TextArray.of([b"{}", b"[]"]))
+
+    document = TraceDocument(b"[", b"]")
+    buffer = io.BytesIO()
+    write_archive(tiny(trace_document=document), buffer, chunks)
+    profile = rblnpb.read(buffer.getvalue())
+
+    assert profile.findings == ()
+    assert [profile.strings[row] for row in profile.trace_events.name_strindex.tolist()] == ["mm", "mm", "new", "new"]
+    assert profile.trace_document == document
+    # A definition stands before what refers to it.
+    assert [packet.WhichOneof("body") for packet in payloads(buffer.getvalue())][-4:] == [
+        "chunk",
+        "definitions",
+        "chunk",
+        "closing",
+    ]

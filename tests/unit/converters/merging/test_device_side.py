@@ -333,7 +333,7 @@ def test_launches_and_runtime_slices_without_a_place_are_told_too() -> None:
 
 
 def test_kinds_that_a_timeline_does_not_show_are_counted() -> None:
-    events = TraceEvents.of(3, phase=88, arguments=TextArray.of([b""] * 3), others=TextArray.of([b""] * 3))
+    events = TraceEvents.of(3, phase=88, arguments=TextArray.of([b""] * 3), text=TextArray.of([b""] * 3))
     assert merge(device_profile(RUN, trace_events=events)).findings == (
         Finding(
             Severity.INFO,
