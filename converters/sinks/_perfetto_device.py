@@ -1,0 +1,201 @@
+"""The device side of a Perfetto trace: a process per device, a row per chiplet and engine, and rows for what the runtime did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from rblnpb.columns import ABSENT
+from rblnpb.lanes import outer_first
+from rblnpb.name_columns import NameColumns
+from rblnpb.naming import NameStyle
+from rblnpb.perfetto_wire import utf8
+
+from ..timeline import AlignedSlices, Id, Int32, Int64, SliceNames, Timeline
+from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
+from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
+from ._perfetto_slices import Argument, SliceColumns
+from ._perfetto_tracks import TrackBook
+
+__all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
+
+_CHIPLET: Final = re.compile(r"(.+) \((chiplet [0-9]+)\)", re.DOTALL)
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceTracks:
+    """Tracks of everything that is not the host trace.
+
+    Attributes:
+        devices: Track of each device.
+        slices, frames, runtime: int32; the track of each; 0 for those that are shown in the host trace.
+    """
+
+    devices: dict[str, int]
+    slices: Int32
+    frames: Int32
+    runtime: Int32
+
+
+def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, processes: dict[Id, int]) -> DeviceTracks:
+    """Introduce the tracks.
+
+    Args:
+        timeline: The timeline.
+        shown: Which rows it needs.
+        book: Where tracks are introduced.
+        processes: Tracks of the processes of the host trace; those that only the runtime knows are added.
+    """
+    first, first_frame = np.zeros((2, len(timeline.tracks)), np.int32)
+    has_both = np.isin(np.arange(len(first)), np.intersect1d(_own(timeline.slices), _own(timeline.frames)))
+    devices = {}
+    for device in shown.devices:
+        devices[device] = book.process(None, device, timeline.device_name.upper() or "device")[0]
+        chiplets: dict[str, int] = {}
+        for number in (number for number in shown.tracks if timeline.tracks[number].device == device):
+            name, parent = timeline.tracks[number].name, devices[device]
+            if match := _CHIPLET.fullmatch(name):
+                name = match[1]
+                if match[2] not in chiplets:
+                    chiplets[match[2]] = book.row(parent, match[2])
+                parent = chiplets[match[2]]
+            count = int(shown.lane_count[number])
+            first[number] = first_frame[number] = _add_lanes(book, parent, name, count)
+            if has_both[number]:
+                # Each table is written in an order of its own, so the two do not share a row.
+                first_frame[number] = _add_lanes(book, parent, f"{name}, frames", count)
+    of_thread = np.zeros(len(shown.thread_lane_count), np.int32)
+    for number, (pid, tid) in enumerate(shown.threads.T.tolist()):
+        if pid not in processes:
+            processes[pid] = book.process(pid, f"process {pid}")[0]
+        of_thread[number] = _add_lanes(book, processes[pid], f"runtime {tid}", int(shown.thread_lane_count[number]))
+    return DeviceTracks(
+        devices=devices,
+        slices=_tracks_of(timeline.slices, first, shown.slice_lane),
+        frames=_tracks_of(timeline.frames, first_frame, shown.frame_lane),
+        runtime=of_thread[shown.thread] + shown.runtime_lane,
+    )
+
+
+def _own(slices: AlignedSlices) -> Int32:
+    """Tracks with slices that are not shown in the host trace."""
+    return slices.track[slices.event < 0]
+
+
+def _add_lanes(book: TrackBook, parent: int, name: str, count: int) -> int:
+    """So many rows for one track; the number of the first, which those of the others follow."""
+    first, *_ = [book.row(parent, name if lane == 0 else f"{name} ({lane + 1})") for lane in range(count)]
+    return first
+
+
+def _tracks_of(slices: AlignedSlices, first: Int32, lane: Int32) -> Int32:
+    tracks: Int32 = np.where(slices.event < 0, first[slices.track] + lane, np.int32(0))
+    return tracks
+
+
+def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, shift_ns: int) -> Iterator[SliceColumns]:
+    """What is to be written: device slices, frames, and what the runtime did.
+
+    Args:
+        timeline: The timeline.
+        tracks: Where everything stands.
+        texts: Where texts get their numbers.
+        shift_ns: What is added to every time.
+    """
+    number = partial(texts.number, CATEGORIES)
+    categories = np.zeros(max(column.max(initial=0) for column in (tracks.slices, tracks.frames, tracks.runtime)) + 1, np.int32)
+    for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
+        places, first = np.unique(track, return_index=True)
+        for place, row in zip(places.tolist(), first.tolist(), strict=True):
+            categories[place] = number(category(timeline.tracks[slices.track[row]]))
+    categories[tracks.runtime] = number(RUNTIME_CATEGORY)
+    for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
+        start = slices.start_ns + shift_ns
+        yield _columns(start, slices.duration_ns, track, categories, _names(slices.names), _arguments(timeline, slices, texts))
+    runtime = timeline.runtime
+    start = runtime.start_ns + shift_ns
+    arguments = [
+        Argument(texts.number(ANNOTATION_NAMES, "launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id)),
+        Argument(texts.number(ANNOTATION_NAMES, "size_bytes"), lambda rows: runtime.size_bytes[rows]),
+    ]
+    yield _columns(start, runtime.duration_ns, tracks.runtime, categories, _plain_names(timeline.strings, runtime.name), arguments)
+
+
+def _columns(
+    start_ns: Int64, duration_ns: Int64, track: Int32, categories: Int32, names: NameColumns, arguments: list[Argument]
+) -> SliceColumns:
+    rows = np.flatnonzero(track)
+    end_ns = start_ns + duration_ns
+    return SliceColumns(
+        rows=rows[outer_first(start_ns[rows], end_ns[rows])],
+        track=track,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        names=names,
+        categories=categories,
+        arguments=arguments,
+    )
+
+
+def _names(names: SliceNames) -> NameColumns:
+    is_whole = names.override > 0
+    return NameColumns(
+        names.style,
+        list(map(utf8, names.strings)),
+        text=np.where(is_whole, names.override, names.stage),
+        is_whole=is_whole,
+        command=names.command,
+        instance=names.instance,
+        sequence=names.sequence,
+        workload=names.workload,
+    )
+
+
+def _plain_names(strings: tuple[str, ...], name: Int32) -> NameColumns:
+    nothing = np.zeros(len(name), np.int32)
+    return NameColumns(
+        NameStyle.PLAIN,
+        list(map(utf8, strings)),
+        text=name,
+        is_whole=np.ones(len(name), np.bool_),
+        command=nothing,
+        instance=nothing,
+        sequence=nothing,
+        workload=nothing,
+    )
+
+
+def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> list[Argument]:
+    """What slices tell: as in the Chrome trace, and the op that caused them."""
+    named = partial(texts.number, ANNOTATION_NAMES)
+    stages = texts.table(ANNOTATION_TEXTS, slices.names.strings, slices.names.stage)
+    told = [Argument(named("stage"), lambda rows: stages[slices.names.stage[rows]], is_text=True)]
+    if timeline.host is not None:
+        events = timeline.host.events
+        op = np.where(slices.host_row < 0, 0, events.name[slices.host_row]) if len(events) else np.zeros(len(slices), np.int32)
+        ops = texts.table(ANNOTATION_TEXTS, timeline.host.strings, op)
+        told.append(Argument(named("op"), lambda rows: ops[op[rows]], is_text=True))
+        told.append(Argument(named("External id"), partial(_linked, slices.host_row, events.external_id)))
+    if "launch_id" not in timeline.argument_names:
+        told.append(Argument(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id)))
+    for column, name in enumerate(timeline.argument_names):
+        is_id = name == "launch_id"
+        told.append(Argument(named(name), partial(_argument, slices.arguments, column, is_id=is_id)))
+    return told
+
+
+def _argument(arguments: Int64, column: int, rows: Int64, *, is_id: bool) -> Int64:
+    values: Int64 = arguments[rows, column]
+    return np.where(values == 0, ABSENT, values) if is_id else values
+
+
+def _linked(link: Int64, numbers: Int64, rows: Int64) -> Int64:
+    """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
+    found = link[rows]
+    values = np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)
+    return np.where(values == 0, ABSENT, values)
