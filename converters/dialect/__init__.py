@@ -10,7 +10,7 @@ from .categories import ANNOTATIONS, LAUNCHED, OPS
 from .compiled_graphs import compile_id_rows
 from .device_rows import DeviceRows, device_rows
 from .host_rows import annotation_rows, host_window, op_rows, slice_rows
-from .row_links import linked_ids, linked_rows, owner_rows
+from .row_links import is_linked, linked_ids, linked_rows, owner_rows
 
 __all__ = [
     "ANNOTATIONS",
@@ -21,6 +21,7 @@ __all__ = [
     "compile_id_rows",
     "device_rows",
     "host_window",
+    "is_linked",
     "linked_ids",
     "linked_rows",
     "op_rows",

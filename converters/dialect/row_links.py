@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
-from ..timeline import HostTrace, Int64
+from ..timeline import Bool, HostTrace, Int64
 from .categories import LAUNCHED, has_category
 
-__all__ = ["linked_ids", "linked_rows", "owner_rows"]
+__all__ = ["is_linked", "linked_ids", "linked_rows", "owner_rows"]
+
+_VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
+"""Categories of the vendor's; torch lists their rows as calls, and asks for no op of theirs."""
 
 
 def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
@@ -29,6 +34,11 @@ def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
     found = np.concatenate((candidates[by_id], np.array([-1], np.int64)))[place]
     is_it = (found >= 0) & (host.events.external_id[found] == external_id) & (external_id != 0)
     return np.where(is_it, found, -1)
+
+
+def is_linked(host: HostTrace, rows: Int64) -> Bool:
+    """bool[n]; whether "External id" on each row of a device is that of the op which launched it; on others it is the row's own."""
+    return has_category(host, *LAUNCHED, *_VENDOR)[host.events.category[rows]]
 
 
 def linked_ids(host: HostTrace, rows: Int64) -> Int64:

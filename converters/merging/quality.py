@@ -8,16 +8,23 @@ import numpy as np
 
 from rblnpb.errors import Finding, Severity
 
-from ..timeline import MATCH_RULES, MATCHED_RULES, Timeline
+from ..timeline import JOIN_RULES, MATCH_RULES, MATCHED_RULES, Timeline
 
 __all__ = ["join_findings"]
 
 _WORDS: Final = {
-    "no-host-trace": (Severity.INFO, "there is no host trace to match them with"),
+    "no-host-trace": (Severity.INFO, "nothing of the host was recorded to match them with"),
     "thread-not-in-trace": (Severity.WARNING, "their thread is not in the host trace"),
     "outside-window": (Severity.INFO, "they lie outside the time that the host trace covers"),
     "annotation-only": (Severity.INFO, "they lie in a user annotation only, and an annotation owns no launch"),
     "between-ops": (Severity.INFO, "no op was running on their thread at that time"),
+}
+
+
+_LOST: Final = {
+    "no-host-trace": "stand in a trace that shows nothing of the host",
+    "no-link": "name no launch",
+    "launch-not-recorded": "were launched before the recording began, or their launch was lost",
 }
 
 
@@ -43,11 +50,14 @@ def join_findings(timeline: Timeline, window: tuple[int, int] | None, *, is_one_
 
 def _unmatched(timeline: Timeline, *, is_one_file: bool) -> list[Finding]:
     counts = np.bincount(timeline.launches.reason, minlength=len(MATCH_RULES)).tolist()
+    slices = timeline.slices
+    lost_by = slices.launch[timeline.is_work() & (slices.launch >= 0) & (slices.host_row < 0)]
+    lost_counts = np.bincount(timeline.launches.reason[lost_by], minlength=len(MATCH_RULES)).tolist()
     findings = []
-    for rule, count in zip(MATCH_RULES[MATCHED_RULES:], counts[MATCHED_RULES:], strict=True):
+    for rule, count, lost in zip(MATCH_RULES[MATCHED_RULES:], counts[MATCHED_RULES:], lost_counts[MATCHED_RULES:], strict=True):
         if count:
             severity, why = _WORDS[rule]
-            message = f"{count:,} launches are on no op: {why}"
+            message = f"{count:,} launches are on no op{f', with {lost:,} slices of work' if lost else ''}: {why}"
             findings.append(Finding(severity, f"unmatched-{rule}", message, count))
     total = len(timeline.launches)
     if total and not sum(counts[:MATCHED_RULES]):
@@ -86,14 +96,15 @@ def _early(timeline: Timeline) -> list[Finding]:
 
 
 def _unlaunched(timeline: Timeline) -> list[Finding]:
-    """Work that nothing links to an op. That of a launch which matched no op has its reason from the launch."""
-    slices = timeline.slices
-    is_work = timeline.is_work()
-    unlaunched = int((is_work & (slices.launch < 0) & (slices.host_row < 0)).sum())
-    if not unlaunched:
-        return []
-    message = f"{unlaunched:,} of {int(is_work.sum()):,} slices of work have no launch that is known: their time is on no op"
-    return [Finding(Severity.WARNING, "unattributed-slices", message, unlaunched)]
+    """Work that nothing links to an op, by reason. That of a launch which matched no op has its reason from the launch."""
+    slices, is_work = timeline.slices, timeline.is_work()
+    counts = np.bincount(slices.rule[is_work & (slices.launch < 0) & (slices.host_row < 0)], minlength=len(JOIN_RULES)).tolist()
+    findings = []
+    for reason, why in _LOST.items():
+        if count := counts[JOIN_RULES.index(reason)]:
+            message = f"{count:,} of {int(is_work.sum()):,} slices of work {why}: their time is on no op"
+            findings.append(Finding(Severity.WARNING, "unattributed-slices", message, count, reason))
+    return findings
 
 
 def _mostly_unattributed(timeline: Timeline) -> list[Finding]:

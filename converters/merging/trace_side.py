@@ -1,8 +1,4 @@
-"""The device rows that a host trace holds itself, as the device side of a timeline.
-
-Three rules link a row to its op, in this order: the op's id that the trace itself writes on the row ("External id", as torch
-counts); the vendor's launch id, through the marker on the launching thread; the correlation id, through the call that launched.
-"""
+"""The device rows that a host trace holds itself, as the device side of a timeline."""
 
 from __future__ import annotations
 
@@ -16,14 +12,11 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.naming import NameStyle, parse
 from rblnpb.strings import StringTable
 
-from ..dialect import DeviceRows, device_rows, host_window, linked_rows, op_rows
+from ..dialect import DeviceRows, device_rows, host_window, op_rows
 from ..timeline import (
-    JOIN_RULES,
     AlignedCounters,
-    AlignedLaunches,
     AlignedSlices,
     HostTrace,
-    Id,
     Int32,
     Int64,
     OverheadRecords,
@@ -33,9 +26,9 @@ from ..timeline import (
     Timeline,
     Track,
 )
-from .correlate import launch_by_id, match_launches
 from .dependencies import no_dependencies
 from .quality import join_findings
+from .trace_joins import TraceJoins, join_trace
 
 __all__ = ["trace_timeline"]
 
@@ -46,15 +39,15 @@ def trace_timeline(host: HostTrace) -> Timeline:
     """The timeline of a host trace alone, with what it holds of devices."""
     found = device_rows(host)
     strings = StringTable()
-    launches, launch = _launches(host, found, strings)
-    slices, tracks = _slices(host, found, launches, launch)
+    joins = join_trace(host, found, strings)
+    slices, tracks = _slices(host, found, joins)
     nothing = np.empty(0, np.int64)
     none = np.empty(0, np.int32)
     timeline = Timeline(
         host=host,
         slices=slices,
         frames=_no_slices(host.strings),
-        launches=launches,
+        launches=joins.launches,
         dependencies=no_dependencies(),
         runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
         counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
@@ -72,7 +65,7 @@ def trace_timeline(host: HostTrace) -> Timeline:
     )
     findings = [*host.findings]
     if len(found):
-        findings += _repeated(launches, len(found.markers))
+        findings += _repeated(joins)
         findings += join_findings(timeline, host_window(host), is_one_file=True)
     return replace(timeline, findings=tuple(findings))
 
@@ -84,57 +77,16 @@ def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
     return AlignedSlices(nothing, nothing, none, names, nothing, nothing, none, nothing, arguments)
 
 
-def _launches(host: HostTrace, found: DeviceRows, strings: StringTable) -> tuple[AlignedLaunches, Int64]:
-    """Launches that markers and calls stand for, and the launch of each device row (-1 = none)."""
-    events = host.events
-    at_ns = events.start_ns[found.rows]
-    by_marker, by_call = (
-        launch_by_id(ids[rows], events.start_ns[rows], ids[found.rows], at_ns)
-        for ids, rows in ((events.launch_id, found.markers), (events.correlation_id, found.calls))
-    )
-    launching = np.unique(by_call[(by_call >= 0) & (by_marker < 0)])
-    rows = np.concatenate([found.markers, found.calls[launching]])
-    place = np.searchsorted(launching, np.maximum(by_call, 0))
-    launch = np.where(by_marker >= 0, by_marker, np.where(by_call >= 0, len(found.markers) + place, -1))
-    track, start_ns = events.track[rows].astype(np.int64), events.start_ns[rows]
-    # A marker may be an instant, which has no duration.
-    host_row, reason = match_launches(host, track, start_ns, start_ns + np.maximum(events.duration_ns[rows], 0))
-    names, of_row = np.unique(events.name[rows], return_inverse=True)
-    interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
-    launches = AlignedLaunches(
-        start_ns=start_ns,
-        launch_id=np.where(events.launch_id[rows] != 0, events.launch_id[rows], events.correlation_id[rows]),
-        name=interned[of_row] if len(rows) else np.empty(0, np.int32),
-        compile_id=np.zeros(len(rows), np.int32),
-        pid=_numbers([track.pid for track in host.tracks])[track],
-        tid=_numbers([track.tid for track in host.tracks])[track],
-        host_row=host_row,
-        reason=reason,
-    )
-    return launches, launch
-
-
-def _repeated(launches: AlignedLaunches, marker_count: int) -> list[Finding]:
-    """Ids that stand for several launches; markers and calls have numbers of their own."""
-    ids = np.split(launches.launch_id, [marker_count])
-    repeated = sum(len(own) - len(np.unique(own)) for own in ids)
-    if not repeated:
+def _repeated(joins: TraceJoins) -> list[Finding]:
+    """Ids that stand for several launches."""
+    if not joins.repeated:
         return []
-    message = f"{repeated:,} launches repeat an id: a device row was joined with the last launch of its id before it"
-    return [Finding(Severity.WARNING, "repeated-launch-id", message, repeated)]
+    message = f"{joins.repeated:,} launches repeat an id: a device row was joined with the last launch of its id before it"
+    return [Finding(Severity.WARNING, "repeated-launch-id", message, joins.repeated)]
 
 
-def _numbers(ids: list[Id]) -> Int64:
-    """Ids as numbers, -1 where they are none; one more row, so that an empty list can be indexed by nothing."""
-    return np.array([value if isinstance(value, int) and abs(value) < 1 << 63 else -1 for value in [*ids, -1]], np.int64)
-
-
-def _slices(
-    host: HostTrace, found: DeviceRows, launches: AlignedLaunches, launch: Int64
-) -> tuple[AlignedSlices, tuple[Track, ...]]:
+def _slices(host: HostTrace, found: DeviceRows, joins: TraceJoins) -> tuple[AlignedSlices, tuple[Track, ...]]:
     events, rows = host.events, found.rows
-    linked = linked_rows(host, rows, op_rows(host))
-    by_launch = np.append(launches.host_row, -1)[launch]
     tracks, track = _tracks(host, found)
     launch_id = events.launch_id[rows]
     slices = AlignedSlices(
@@ -142,27 +94,13 @@ def _slices(
         duration_ns=events.duration_ns[rows],
         track=track,
         names=_names(host, rows),
-        launch=launch,
-        host_row=np.where(linked >= 0, linked, by_launch),
-        rule=_rules(host, rows, launch, linked, by_launch),
+        launch=joins.launch,
+        host_row=joins.host_row,
+        rule=joins.rule,
         event=rows,
         arguments=np.where(launch_id == 0, ABSENT, launch_id).reshape(-1, 1),
     )
     return slices, tracks
-
-
-def _rules(host: HostTrace, rows: Int64, launch: Int64, linked: Int64, by_launch: Int64) -> Int32:
-    """int32[n]; rows of JOIN_RULES for device rows."""
-    has_launch_id = host.events.launch_id[rows] != 0
-    conditions = (
-        (linked >= 0, "external-id"),
-        ((by_launch >= 0) & has_launch_id, "launch-id"),
-        (by_launch >= 0, "correlation"),
-        (launch >= 0, "launch-on-no-op"),
-        (has_launch_id | (host.events.correlation_id[rows] != 0), "launch-not-recorded"),
-    )
-    masks = [mask for mask, _ in conditions]
-    return np.select(masks, [JOIN_RULES.index(rule) for _, rule in conditions], JOIN_RULES.index("no-link")).astype(np.int32)
 
 
 def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:
