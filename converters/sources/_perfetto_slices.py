@@ -1,0 +1,166 @@
+"""Events of a file become slices: a begin and its end, an arrow from one slice to another.
+
+As Perfetto does it: events count in the order of their times, those of one time in the order of the file; an end belongs to the
+innermost slice that is open on its track; a flow leads from the slice that had its id last to the next one that has it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rblnpb.columns import Float64, Int64, UInt64
+
+from ._perfetto_events import BEGIN, END, EventReader
+
+__all__ = ["FileSamples", "FileSlices", "put_together", "samples"]
+
+
+@dataclass(frozen=True, eq=False)
+class FileSlices:
+    """The slices of one file, in the order of their begins in it; all columns have the same length n.
+
+    Attributes:
+        clock, track, name, argument: int64[n]; rows of what the EventReader calls so.
+        kind: int64[n]; number of the EngineKind that a category names; 0 = none.
+        start, duration: uint64[n]; ns of the clock.
+        edges: int64[2, k]; rows of slices: one that ends, and one that starts after it.
+        odd: What could not be put together, by what it is, in the plural.
+    """
+
+    clock: Int64
+    track: Int64
+    name: Int64
+    argument: Int64
+    kind: Int64
+    start: UInt64
+    duration: UInt64
+    edges: Int64
+    odd: Counter[str]
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, eq=False)
+class FileSamples:
+    """Samples of counters of one file; all columns have the same length n.
+
+    Attributes:
+        clock, track: int64[n]; rows of what the EventReader calls so.
+        time: uint64[n]; ns of the clock.
+        value: float64[n]; in the unit of the track.
+    """
+
+    clock: Int64
+    track: Int64
+    time: UInt64
+    value: Float64
+
+
+_NONE: Final = -1
+
+
+def put_together(events: EventReader) -> FileSlices:
+    """The slices that events make.
+
+    Args:
+        events: All events of a file.
+    """
+    time = np.array(events.time, np.uint64)
+    clock, track = (np.array(column, np.int64) for column in (events.clock, events.track))
+    odd: Counter[str] = Counter()
+    order = np.lexsort((time, clock, track))
+    slice_of, end_of = _nested(order.tolist(), (track * max(len(events.clocks), 1) + clock).tolist(), events.type, odd)
+    begins = np.flatnonzero(end_of != _NONE)
+    row_of = np.full(len(time), _NONE, np.int64)
+    row_of[begins] = np.arange(len(begins))
+    of_event = np.where(slice_of == _NONE, _NONE, row_of[slice_of]) if len(time) else slice_of
+    name, argument, category = (np.array(column, np.int64) for column in (events.name, events.argument, events.kind))
+    ends = end_of[begins]
+    # What an end tells stands for what its begin left out.
+    name, argument = (np.where(column[begins] == 0, column[ends], column[begins]) for column in (name, argument))
+    return FileSlices(
+        clock=clock[begins],
+        track=track[begins],
+        name=name,
+        argument=argument,
+        kind=category[begins],
+        start=time[begins],
+        duration=time[ends] - time[begins],
+        edges=_edges(events, time, of_event, odd),
+        odd=odd,
+    )
+
+
+def _nested(order: list[int], lanes: list[int], types: list[int], odd: Counter[str]) -> tuple[Int64, Int64]:
+    """The event that begins the slice of each event, and the event that ends the slice which each begins; -1 = none."""
+    slice_of, end_of = np.full((2, len(order)), _NONE, np.int64)
+    opened: list[int] = []
+    lane = None
+    for row in order:
+        if lanes[row] != lane:
+            odd["slices without an end"] += len(opened)
+            opened.clear()
+            lane = lanes[row]
+        if types[row] == BEGIN:
+            opened.append(row)
+            slice_of[row] = row
+        elif types[row] != END:
+            slice_of[row] = end_of[row] = row
+        elif opened:
+            begin = opened.pop()
+            slice_of[row], end_of[begin] = begin, row
+        else:
+            odd["ends without a begin"] += 1
+    odd["slices without an end"] += len(opened)
+    return slice_of, end_of
+
+
+def _edges(events: EventReader, time: UInt64, of_event: Int64, odd: Counter[str]) -> Int64:
+    """int64[2, k]; slices that flows lead from and to, each pair once, in the order of time."""
+    if not events.flows:
+        return np.empty((2, 0), np.int64)
+    rows = np.array([row for row, _, _ in events.flows], np.int64)
+    order = np.lexsort((np.arange(len(rows)), rows, time[rows]))
+    last: dict[int, int] = {}
+    edges: dict[tuple[int, int], None] = {}
+    for at in order.tolist():
+        row, number, is_end = events.flows[at]
+        here = int(of_event[row])
+        before = last.get(number)
+        if here == _NONE:
+            odd["flows at no slice"] += 1
+        elif before is None and is_end:
+            odd["flows that end and never began"] += 1
+        else:
+            if before is not None and before != here:
+                edges[before, here] = None
+            last[number] = here
+        if is_end:
+            last.pop(number, None)
+    return np.array(list(edges), np.int64).reshape(-1, 2).T
+
+
+def samples(events: EventReader) -> FileSamples:
+    """The samples of counters, in the order of the file.
+
+    Values of a track that counts up are added to those before them, in the order of time.
+    """
+    clock, track = (np.array([sample[at] for sample in events.samples], np.int64) for at in (0, 2))
+    time = np.array([sample[1] for sample in events.samples], np.uint64)
+    value = np.array([sample[3] for sample in events.samples], np.float64)
+    for key, row in events.track_keys.items():
+        counter = events.tracks.counter_of(key)
+        own = np.flatnonzero(track == row) if counter.multiplier != 1 or counter.is_incremental else _NO_ROWS
+        if len(own):
+            own = own[np.argsort(time[own], kind="stable")]
+            scaled = value[own] * counter.multiplier
+            value[own] = np.cumsum(scaled) if counter.is_incremental else scaled
+    return FileSamples(clock, track, time, value)
+
+
+_NO_ROWS: Final = np.empty(0, np.int64)
