@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +24,7 @@ class EngineRate:
 
     Attributes:
         kind: As in `Track`.
+        name: The vendor's spelling of it.
         is_compute: Whether cycles were counted, else bytes.
         per_second: Cycles or bytes: the highest credible rate of a slice.
         slice_count: Slices that counted any.
@@ -30,6 +33,7 @@ class EngineRate:
     """
 
     kind: str
+    name: str
     is_compute: bool
     per_second: int
     slice_count: int
@@ -67,6 +71,16 @@ class GroupBounds:
 
     def __len__(self) -> int:
         return len(self.verdict)
+
+    def take(self, rows: Sequence[int]) -> GroupBounds:
+        """The bounds of these groups, in that order."""
+        at = np.array(rows, np.int64)
+        columns: dict[str, Any] = {column.name: getattr(self, column.name) for column in fields(self)}
+        taken: dict[str, Any] = {
+            name: values[at] if isinstance(values, np.ndarray) else tuple(values[row] for row in rows)
+            for name, values in columns.items()
+        }
+        return GroupBounds(**taken)
 
 
 @dataclass(frozen=True)

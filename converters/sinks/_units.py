@@ -16,6 +16,8 @@ __all__ = [
     "format_bytes",
     "format_count",
     "format_ns",
+    "format_rate",
+    "format_share",
     "format_unix_ns",
     "torch_flops_scale",
     "torch_memory",
@@ -75,6 +77,35 @@ def format_count(count: int) -> str:
     '1,234,567'
     """
     return f"{count:,}"
+
+
+def format_rate(per_second: int, unit: str) -> str:
+    """How much of something there is in a second, in powers of 1000.
+
+    Args:
+        per_second: How much.
+        unit: Such as "B/s" or "Hz".
+
+    >>> format_rate(1_577_287_066, "Hz"), format_rate(1_200_000_000_000, "B/s"), format_rate(640, "B/s")
+    ('1.58 GHz', '1.20 TB/s', '640 B/s')
+    """
+    if per_second < 1000:
+        return f"{per_second} {unit}"
+    for prefix, size in (("k", 10**3), ("M", 10**6), ("G", 10**9), ("T", 10**12)):
+        # In hundredths and in integers: 999.999 kHz must come out as 1.00 MHz.
+        hundredths = (per_second * 100 + size // 2) // size
+        if hundredths < 100_000 or prefix == "T":
+            break
+    return f"{hundredths // 100:,}.{hundredths % 100:02d} {prefix}{unit}"
+
+
+def format_share(part: float) -> str:
+    """A part of a whole in percent.
+
+    >>> format_share(0.12345), format_share(1)
+    ('12.3 %', '100.0 %')
+    """
+    return f"{part * 100:.1f} %"
 
 
 def torch_time(time_us: float, unit: str | None = None) -> str:

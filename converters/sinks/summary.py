@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +10,7 @@ import orjson
 from rblnpb.errors import Finding
 
 from ..results import KeyAverages
+from ._csv_text import csv_text
 from ._json_values import exact
 from .findings import finding_values
 
@@ -77,15 +76,6 @@ def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
 
     A name that a spreadsheet would take for a formula gets a leading apostrophe.
     """
-    out = io.StringIO()
     columns = _columns(averages)
-    # Python's csv does not quote a carriage return where lines end in a line feed, and reads one as the end of a line.
-    has_return = any("\r" in name for name in averages.name)
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL)
-    writer.writerow(columns)
-    writer.writerows([_harmless(column[row]) for column in columns.values()] for row in rows)
-    return out.getvalue()
-
-
-def _harmless(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    cells = ([column[row] for column in columns.values()] for row in rows)
+    return csv_text(tuple(columns), cells, has_return=any("\r" in name for name in averages.name))
