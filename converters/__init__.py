@@ -20,13 +20,14 @@ if __name__ != "rblnpb.converters":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .merging import merge
-    from .pipeline import explained_status, launch_plan, read_inputs, status, summarize, write_chrome_trace
+    from .pipeline import device_bounds, explained_status, launch_plan, read_inputs, status, summarize, write_chrome_trace
     from .sources.kineto import read_host
     from .timeline import HostTrace, Timeline
 
 __all__ = [
     "HostTrace",
     "Timeline",
+    "device_bounds",
     "explained_status",
     "launch_plan",
     "merge",
@@ -40,6 +41,7 @@ __all__ = [
 _HOMES = {
     "HostTrace": "timeline",
     "Timeline": "timeline",
+    "device_bounds": "pipeline",
     "explained_status": "pipeline",
     "launch_plan": "pipeline",
     "merge": "merging",

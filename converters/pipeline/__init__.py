@@ -7,16 +7,21 @@ from .inputs import Inputs, read_inputs
 from .output import require_writable, write_chrome_trace
 from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
-from .summaries import Summary, summarize
+from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 
 __all__ = [
+    "SUMMARY_KEYS",
+    "Bounds",
     "Contents",
     "Explained",
     "FileFindings",
     "Inputs",
+    "SliceSummary",
     "Status",
     "Summary",
     "check_file",
+    "default_summary_key",
+    "device_bounds",
     "explained_status",
     "launch_plan",
     "read_inputs",
