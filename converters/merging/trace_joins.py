@@ -16,22 +16,18 @@ counted anew in each process. Where a trace has both they agree: so they do for 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final
 
 import numpy as np
 
 from rblnpb.strings import StringTable
 
-from ..dialect import DeviceRows, annotation_rows, compile_id_rows, is_linked, linked_ids, op_rows
+from ..dialect import NO_ID, DeviceRows, annotation_rows, compile_id_rows, is_linked, linked_ids, op_rows
 from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, Bool, HostTrace, Id, Int32, Int64
 from .arrows import Arrows, arrows_to, no_arrows
 from .correlate import id_number, innermost, match_launches
 from .launch_scopes import launch_in_process, launch_in_scope, numbered
 
-__all__ = ["TraceJoins", "join_trace"]
-
-_NO_ID: Final = -1
-"""As 64 bits it is the largest number there is: makers mean by it that there is no id."""
+__all__ = ["TraceJoins", "join_trace", "launches_at"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +84,7 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     by_call = _launch_of(host, events.correlation_id, found.calls, found.rows)
     calls = np.unique(by_call[by_call >= 0])
     by_call = np.where(by_call >= 0, len(found.markers) + np.searchsorted(calls, by_call), -1)
-    launches = _launches(host, np.concatenate((found.markers, found.calls[calls])), ops, strings)
+    launches = launches_at(host, np.concatenate((found.markers, found.calls[calls])), ops, strings)
     repeated = sum(len(own) - len(np.unique(own)) for own in np.split(launches.launch_id, [len(found.markers)]))
     for rule, launch in (("launch-id", by_marker), ("correlation", by_call)):
         rows = joins.rows()
@@ -101,7 +97,7 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     start = np.where(arrows.is_on_op | (joins.launch[rows] < 0), arrows.start, -1)
     begins = np.unique(start[start >= 0])
     by_arrow = np.where(start >= 0, len(launches) + np.searchsorted(begins, start), -1)
-    launches = _both(launches, _launches(host, begins, ops, strings))
+    launches = _both(launches, launches_at(host, begins, ops, strings))
     joins.apply("flow", rows, np.append(launches.host_row, -1)[by_arrow], by_arrow)
     is_named = _names_launch(host, found.rows)
     is_named[rows] |= arrows.is_end
@@ -114,11 +110,11 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
 
 def _launch_of(host: HostTrace, ids: Int64, launches: Int64, rows: Int64) -> Int64:
     """int64[n]; place among these launches of that of each device row, by a column of ids; -1 = none."""
-    own, wanted = (np.where(ids[at] == _NO_ID, 0, ids[at]) for at in (launches, rows))
+    own, wanted = (np.where(ids[at] == NO_ID, 0, ids[at]) for at in (launches, rows))
     return launch_in_scope(numbered(host, launches, own), numbered(host, rows, wanted))
 
 
-def _launches(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) -> AlignedLaunches:
+def launches_at(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) -> AlignedLaunches:
     """Rows of the trace that stand for launches, with their ops and their compiled graphs."""
     events = host.events
     track, start_ns = events.track[rows].astype(np.int64), events.start_ns[rows]
