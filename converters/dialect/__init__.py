@@ -10,11 +10,12 @@ from .categories import ANNOTATIONS, LAUNCHED, OPS
 from .compiled_graphs import compile_id_rows
 from .device_rows import DeviceRows, device_rows
 from .host_rows import annotation_rows, host_window, op_rows, slice_rows
-from .row_links import is_linked, linked_ids, linked_rows, owner_rows
+from .row_links import NO_ID, is_linked, linked_ids, linked_rows, owner_rows
 
 __all__ = [
     "ANNOTATIONS",
     "LAUNCHED",
+    "NO_ID",
     "OPS",
     "DeviceRows",
     "annotation_rows",

@@ -9,7 +9,10 @@ import numpy as np
 from ..timeline import Bool, HostTrace, Int64
 from .categories import LAUNCHED, has_category
 
-__all__ = ["is_linked", "linked_ids", "linked_rows", "owner_rows"]
+__all__ = ["NO_ID", "is_linked", "linked_ids", "linked_rows", "owner_rows"]
+
+NO_ID: Final = -1
+"""As 64 bits it is the largest number there is: makers mean by it that there is no id."""
 
 _VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
 """Categories of the vendor's; torch lists their rows as calls, and asks for no op of theirs."""
@@ -46,8 +49,9 @@ def linked_ids(host: HostTrace, rows: Int64) -> Int64:
 
     Kineto of 2022 and 2023 wrote a row's own correlation id where no op was linked; ops count from 1 too, so that some have it.
     """
-    events = host.events
-    return np.where(events.external_id[rows] != events.correlation_id[rows], events.external_id[rows], 0)
+    external_id = host.events.external_id[rows]
+    is_none = (external_id == host.events.correlation_id[rows]) | (external_id == NO_ID)
+    return np.where(is_none, 0, external_id)
 
 
 def linked_rows(host: HostTrace, rows: Int64, owners: Int64) -> Int64:

@@ -54,9 +54,16 @@ def kinds(*events: Json) -> list[tuple[str, bool]]:
         ("gpu_memset", "copy", True),
         ("Memset", "copy", True),
         ("mtia_ccp_events", "compute", True),
+        ("mtia_workloadd", "compute", True),
         ("hpu_op", "compute", True),
+        ("collective_comm", "collective", True),
         ("cuda_sync", "sync", False),
+        ("cuda_event", "sync", False),
+        ("xpu_sync", "sync", False),
         ("gpu_user_annotation", "annotation", False),
+        ("cuda_profiler_range", "annotation", False),
+        ("mtia_insight", "annotation", False),
+        ("mtia_runtime", "host", False),
         ("privateuse1_runtime", "host", False),
         ("privateuse1_driver", "sync", False),
     ],
@@ -65,7 +72,22 @@ def test_device_rows_are_told_by_their_category(category: str, kind: str, is_wor
     assert kinds(OPS[0], span(category, "row", 0, 9, pid=DEVICE_PID, tid=0)) == [(kind, is_work)]
 
 
-@pytest.mark.parametrize("category", ["cpu_op", "user_annotation", "python_function", "cuda_runtime", "Trace", "overhead", ""])
+@pytest.mark.parametrize(
+    "category",
+    [
+        *(
+            "cpu_op",
+            "user_annotation",
+            "python_function",
+            "cuda_runtime",
+            "cuda_driver",
+            "hip_runtime",
+            "xpu_runtime",
+            "xpu_driver",
+        ),
+        *("Operator", "Runtime", "mtia_runtime", "mtia_insight", "collective_comm", "glow_runtime", "Trace", "overhead", ""),
+    ],
+)
 def test_host_rows_are_none(category: str) -> None:
     assert kinds(OPS[0], span(category, "row", 0, 9)) == []
 
@@ -119,6 +141,22 @@ def test_rows_without_a_length_are_no_slices(change: Json) -> None:
     row = {key: value for key, value in {**op("aten::mm", 0, 9), **change}.items() if value is not None}
     trace = host_trace([row])
     assert (op_rows(trace).tolist(), slice_rows(trace, "Trace").tolist()) == ([], [1])
+
+
+def test_where_nothing_says_which_process_is_the_hosts_it_is_the_one_without_work_of_a_device() -> None:
+    marker = span("privateuse1_runtime", "rbln_run", 5, 5, launch_id=1)
+    frame = span("privateuse1_runtime", "Device Workload", 9, 19, pid=DEVICE_PID, tid=0, launch_id=1)
+    _, rows = found(marker, span("kernel", "mm", 9, 19, pid=DEVICE_PID, tid=1, launch_id=1), frame)
+    assert (rows.markers.tolist(), rows.rows.tolist()) == ([0], [1, 2])
+
+
+def test_calls_stand_on_the_host_whatever_their_category() -> None:
+    events = (OPS[0], *(span(category, "c", 0, 9, correlation=1) for category in ("mtia_runtime", "tomorrows_runtime", "cpu_op")))
+    on_device = (
+        span(category, "d", 0, 9, pid=DEVICE_PID, tid=1, correlation=1) for category in ("kernel", "mtia_runtime", "unknown")
+    )
+    _, rows = found(*events, *on_device)
+    assert (rows.calls.tolist(), rows.rows.tolist()) == ([1, 2], [4, 5])
 
 
 def test_a_trace_without_anything_has_nothing() -> None:
