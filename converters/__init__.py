@@ -20,7 +20,16 @@ if __name__ != "rblnpb.converters":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .merging import merge
-    from .pipeline import device_bounds, explained_status, launch_plan, read_inputs, status, summarize, write_chrome_trace
+    from .pipeline import (
+        device_bounds,
+        explained_status,
+        launch_plan,
+        measure_latency,
+        read_inputs,
+        status,
+        summarize,
+        write_chrome_trace,
+    )
     from .sources.kineto import read_host
     from .timeline import HostTrace, Timeline
 
@@ -30,6 +39,7 @@ __all__ = [
     "device_bounds",
     "explained_status",
     "launch_plan",
+    "measure_latency",
     "merge",
     "read_host",
     "read_inputs",
@@ -44,6 +54,7 @@ _HOMES = {
     "device_bounds": "pipeline",
     "explained_status": "pipeline",
     "launch_plan": "pipeline",
+    "measure_latency": "pipeline",
     "merge": "merging",
     "read_host": "sources.kineto",
     "read_inputs": "pipeline",

@@ -30,6 +30,7 @@ _COMMANDS = {
     "run": 'run a PyTorch script, unmodified, with a simulated device="rbln" (needs rblnpb[torch])',
     "convert": "join device profile and host trace, and write a Chrome trace for Perfetto or chrome://tracing",
     "summary": "print torch's key_averages table, with device time on the op that launched it",
+    "latency": "tell how long launches take to reach the device, and how many queue up",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
     "check": "list every finding about one file",
     "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
@@ -40,6 +41,7 @@ _EPILOG = """\
 question                                              command
   which of my ops keep the device busy?                 rblnpb summary device.pb --host trace.json
   what did host and device do, and when?                rblnpb convert device.pb --host trace.json -o merged.json
+  how long do launches take to reach the device?        rblnpb latency device.pb --host trace.json
   can I trust this profile?                             rblnpb status device.pb --host trace.json
   is this file whole?                                   rblnpb check device.pb
   what is in this file?                                 rblnpb show FILE

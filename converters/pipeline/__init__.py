@@ -4,6 +4,7 @@ Every step that the command line offers is a function here; nothing here knows a
 """
 
 from .inputs import Inputs, read_inputs
+from .latency import LatencyReport, measure_latency
 from .output import require_writable, write_chrome_trace
 from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
@@ -16,6 +17,7 @@ __all__ = [
     "Explained",
     "FileFindings",
     "Inputs",
+    "LatencyReport",
     "SliceSummary",
     "Status",
     "Summary",
@@ -24,6 +26,7 @@ __all__ = [
     "device_bounds",
     "explained_status",
     "launch_plan",
+    "measure_latency",
     "read_inputs",
     "require_writable",
     "show_file",

@@ -3,6 +3,7 @@
 from .attribution import FRAME_KINDS, AttributionTable, CallStacks, Coverage, DeviceTime, Frame
 from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from .key_averages import KeyAverages
+from .latency import Distribution, Latency, LatencyFigures, LatencyGroup, QueueUse
 from .slice_summary import SliceOverview, SliceRows, SliceStatistics, SliceTotals
 from .status import EngineActivity, ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
 
@@ -14,6 +15,7 @@ __all__ = [
     "Coverage",
     "DeviceBounds",
     "DeviceTime",
+    "Distribution",
     "EngineActivity",
     "EngineOverlap",
     "EngineRate",
@@ -21,9 +23,13 @@ __all__ = [
     "Frame",
     "GroupBounds",
     "KeyAverages",
+    "Latency",
+    "LatencyFigures",
+    "LatencyGroup",
     "OverheadPart",
     "OverheadTotal",
     "ProfileStatus",
+    "QueueUse",
     "SliceOverview",
     "SliceRows",
     "SliceStatistics",

@@ -1,0 +1,47 @@
+"""rblnpb latency: how long do launches take to reach the device, and how many queue up?"""
+
+from __future__ import annotations
+
+import argparse
+
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+
+EXAMPLES = """\
+examples:
+  rblnpb latency device.pb --host trace.json.gz
+  rblnpb latency device.pb                                       # launches are in the profile too
+  rblnpb latency trace.json                                      # a host trace with device rows of its own
+  rblnpb latency device.pb --format json --series | jq '.queue.series'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of this subcommand."""
+    add_inputs(parser)
+    add_format(parser, "text", "json", "csv")
+    parser.add_argument("--series", action="store_true", help="in JSON, the length of the queue at each moment at which it changed")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure and print."""
+    import shutil
+
+    from rblnpb.errors import UsageError
+
+    from .. import pipeline
+
+    if options.series and options.format != "json":
+        raise UsageError("--series goes with --format json")
+    with ProgressBar("reading") as progress:
+        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
+    timeline = inputs.merge()
+    report = pipeline.measure_latency(timeline)
+    if options.format == "json":
+        print_data(report.to_json(series=options.series))
+    elif options.format == "csv":
+        print_data(report.to_csv())
+        print_findings(report.values.findings)
+    else:
+        print_data(report.text(max(shutil.get_terminal_size((120, 24)).columns, 80)))
+    print_findings(timeline.findings)
+    return 0

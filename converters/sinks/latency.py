@@ -1,0 +1,178 @@
+"""Submission latency and queue length: text, JSON and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Final
+
+import orjson
+
+from ..results import Distribution, Latency, LatencyFigures, LatencyGroup, QueueUse
+from ._csv_text import csv_text
+from ._json_values import exact
+from ._text_tables import TextReport
+from ._units import format_count, format_ns
+from .findings import finding_values
+
+__all__ = ["render_latency_csv", "render_latency_json", "render_latency_text"]
+
+_GROUPS_SHOWN: Final = 20
+_LENGTHS_SHOWN: Final = 3
+
+
+def render_latency_text(latency: Latency, *, width: int = 120) -> str:
+    """Latency and queue as plain text.
+
+    Args:
+        latency: What to show.
+        width: Columns of the terminal; tables fold to it.
+    """
+    report = TextReport(width)
+    known = "not known how exact: no clock of a device was read" if latency.uncertainty_ns is None else None
+    report.line(f"Submission latency: from the launch to its first work ({known or f'±{format_ns(latency.uncertainty_ns or 0)}'})")
+    report.line(f"  {' + '.join(latency.sources)}\n")
+    report.table(
+        ("", "launches", "mean", "min", "p50", "p90", "p99", "max"),
+        (
+            [name, *_cells(values)]
+            for name, values in (
+                ("latency", latency.total.latency),
+                ("  behind earlier launches", latency.waiting),
+                ("  submission", latency.submission),
+            )
+        ),
+    )
+    for line in _notes(latency):
+        report.line(line)
+    for title, groups in (("Program", latency.programs), ("Thread", latency.threads)):
+        if len(groups) > 1:
+            _print_groups(report, title, groups)
+    _print_queues(report, latency)
+    report.findings(latency.findings)
+    return report.text()
+
+
+def _cells(values: Distribution) -> list[str]:
+    lengths = (values.mean_ns, values.min_ns, values.p50_ns, values.p90_ns, values.p99_ns, values.max_ns)
+    return [format_count(values.count), *("" if one is None else format_ns(one) for one in lengths)]
+
+
+def _notes(latency: Latency) -> Iterator[str]:
+    total = latency.total
+    if total.latency.count:
+        yield (
+            f"\n  Waited behind earlier launches: {total.waited_count:,} of {total.latency.count:,}, "
+            f"{format_ns(total.waiting_ns)} of {format_ns(total.latency.sum_ns)}"
+        )
+    if total.n_negative and total.least_ns is not None:
+        early = f"{total.n_negative:,} of {total.latency.count:,}"
+        yield f"  Device first: {early}, by up to {format_ns(-total.least_ns)}; they count as 0"
+    if latency.launches_without_work:
+        yield f"  Left out: {latency.launches_without_work:,} of {latency.launch_count:,} launches, of which no work is known"
+    if latency.slices_without_launch:
+        yield f"  Left out: {latency.slices_without_launch:,} slices of work, whose launch is not known"
+
+
+def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...]) -> None:
+    report.line()
+    rows = [[_name(group), *_cells(group.figures.latency), format_ns(group.figures.waiting_ns)] for group in groups[:_GROUPS_SHOWN]]
+    if len(groups) > _GROUPS_SHOWN:
+        rest = sum(group.figures.latency.count for group in groups[_GROUPS_SHOWN:])
+        rows.append([f"{len(groups) - _GROUPS_SHOWN:,} more", format_count(rest), *[""] * 7])
+    report.table((title, "launches", "mean", "min", "p50", "p90", "p99", "max", "waited"), rows)
+
+
+def _name(group: LatencyGroup) -> str:
+    if group.tid is not None:
+        return f"{group.tid} {group.name}".rstrip()
+    return f"{group.name or 'unknown'} {group.compile_id}".rstrip()
+
+
+def _print_queues(report: TextReport, latency: Latency) -> None:
+    queues = latency.queues if len(latency.queues) < 2 else (*latency.queues, latency.queue)
+    if not queues:
+        return
+    longest = min(max(queue.max_length for queue in queues), _LENGTHS_SHOWN)
+    report.line()
+    more = ("more",) if any(queue.max_length > longest for queue in queues) else ()
+    report.table(
+        ("Queue", "longest", "mean", "time", *(f"at {length}" for length in range(longest + 1)), *more),
+        (
+            [*_queue_cells(queue, longest), *(format_ns(sum(queue.time_at_length_ns[longest + 1 :])) for _ in more)]
+            for queue in queues
+        ),
+    )
+
+
+def _queue_cells(queue: QueueUse, longest: int) -> list[str]:
+    spent = [format_ns(time_ns) for time_ns in queue.time_at_length_ns[: longest + 1]]
+    spent += [""] * (longest + 1 - len(spent))
+    return [queue.device or "all", format_count(queue.max_length), f"{queue.mean_length:.3f}", format_ns(queue.span_ns), *spent]
+
+
+def _figure_values(figures: LatencyFigures) -> dict[str, object]:
+    values = asdict(figures)
+    return {**values.pop("latency"), **values}
+
+
+def _queue_values(queue: QueueUse, *, series: bool) -> dict[str, object]:
+    values: dict[str, object] = {
+        "device": queue.device,
+        "launch_count": queue.launch_count,
+        "max_length": queue.max_length,
+        "mean_length": round(queue.mean_length, 6),
+        "span_ns": queue.span_ns,
+        "length_time_ns": queue.length_time_ns,
+        "time_at_length": [
+            {"length": length, "time_ns": time_ns} for length, time_ns in enumerate(queue.time_at_length_ns) if time_ns
+        ],
+    }
+    if series:
+        values["series"] = {"time_ns": queue.time_ns.tolist(), "length": queue.length.tolist()}
+    return values
+
+
+def render_latency_json(latency: Latency, *, series: bool = False) -> bytes:
+    """One JSON object, schema `rblnpb.latency/1`: integers in ns, units in the keys, stable key order.
+
+    Args:
+        latency: What to show.
+        series: Whether to tell the length of each queue at each moment at which it changed.
+    """
+    value = {
+        "schema": "rblnpb.latency/1",
+        "sources": latency.sources,
+        "counts": {
+            "launches": latency.launch_count,
+            "launches_without_work": latency.launches_without_work,
+            "slices_without_launch": latency.slices_without_launch,
+        },
+        "uncertainty_ns": latency.uncertainty_ns,
+        "latency": _figure_values(latency.total),
+        "waiting": asdict(latency.waiting),
+        "submission": asdict(latency.submission),
+        "programs": [
+            {"program": group.name, "compile_id": group.compile_id, **_figure_values(group.figures)} for group in latency.programs
+        ],
+        "threads": [
+            {"pid": group.pid, "tid": group.tid, "name": group.name, **_figure_values(group.figures)} for group in latency.threads
+        ],
+        "queue": _queue_values(latency.queue, series=series),
+        "queues": [_queue_values(queue, series=series) for queue in latency.queues],
+        "is_serialised": latency.is_serialised,
+        "findings": finding_values(latency.findings),
+    }
+    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def render_latency_csv(latency: Latency) -> str:
+    """A header, a line for all launches, then one a program and one a thread; integers in ns."""
+    everything = LatencyGroup("", "", None, None, latency.total)
+    groups = [("all", everything), *(("program", one) for one in latency.programs), *(("thread", one) for one in latency.threads)]
+    columns = ("group", "name", "compile_id", "pid", "tid", *_figure_values(latency.total))
+    return csv_text(
+        columns,
+        ((sort, one.name, one.compile_id, one.pid, one.tid, *_figure_values(one.figures).values()) for sort, one in groups),
+        has_return=any("\r" in one.name for _, one in groups),
+    )

@@ -1,0 +1,39 @@
+"""Lines and tables for people."""
+
+from __future__ import annotations
+
+from rblnpb.converters.sinks._text_tables import TextReport
+from rblnpb.errors import Finding, Severity
+
+
+def test_lines_go_on_beyond_the_last_column_unless_they_fold() -> None:
+    report = TextReport(20)
+    report.line("a line that is longer than it should be")
+    report.line("a line that is longer than it should be", indent=3, folds=True)
+    assert report.text() == "a line that is longer than it should be\n   a line that is\n   longer than it\n   should be\n"
+
+
+def test_numbers_are_right_aligned_and_texts_are_not() -> None:
+    report = TextReport(80)
+    report.table(("name", "count"), [("a", "1"), ("bc", "1,000")])
+    assert report.text() == "name   count\n────────────\na          1\nbc     1,000\n"
+
+
+def test_a_remark_folds_before_any_other_column() -> None:
+    report = TextReport(30)
+    report.table(("name", "count", "why"), [("a name", "1", "for a reason that is long")], remark=True)
+    assert report.text() == (
+        "name     count   why\n──────────────────────────────\na name       1   for a reason\n                 that is long\n"
+    )
+
+
+def test_markup_in_names_is_text() -> None:
+    report = TextReport(80)
+    report.line("[bold]x[/bold] :smile:")
+    assert report.text() == "[bold]x[/bold] :smile:\n"
+
+
+def test_findings() -> None:
+    report = TextReport(80)
+    report.findings((Finding(Severity.INFO, "a-code", "it is so"),))
+    assert report.text() == "\nFindings: 1\n  INFO    it is so [a-code]\n"
