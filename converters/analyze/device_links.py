@@ -22,14 +22,23 @@ __all__ = ["DEFAULT_DEVICE_NAME", "DeviceLinks", "device_name", "no_device", "re
 
 DEFAULT_DEVICE_NAME: Final = "RBLN"
 
-_RUNTIME_OF: Final = {
+_CATEGORY_OF: Final = {
     "cuda_runtime": "CUDA",
     "cuda_driver": "CUDA",
+    "hip_runtime": "CUDA",
     "Runtime": "CUDA",
     "xpu_runtime": "XPU",
     "xpu_driver": "XPU",
     "mtia_runtime": "MTIA",
+    "mtia_ccp_events": "MTIA",
+    "hpu_op": "HPU",
 }
+"""Category to the device that torch knows by it; torch calls a device of ROCm CUDA as well."""
+
+_NEWER_PROCESS: Final = re.compile(r"NPU \d+")
+"""What the vendor's newer emitter calls a device; torch has its name for it from elsewhere."""
+
+_ASCEND_PROCESS: Final = "Ascend Hardware"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +105,7 @@ def recorded_links(host: HostTrace) -> DeviceLinks:
 def device_name(host: HostTrace) -> str:
     """What the table calls the device, in capitals.
 
-    The trace does not name it. The runtime that launched the work tells, or else the name of the process that stands
+    The trace does not name it. The categories of calls and of work tell, or else the name of the process that stands
     for device 0, unless that is merely the host's own name again.
 
     Args:
@@ -105,13 +114,15 @@ def device_name(host: HostTrace) -> str:
     Returns:
         Such as `CUDA` or `RBLN`; the latter where nothing tells.
     """
-    for category, name in _RUNTIME_OF.items():
+    for category, name in _CATEGORY_OF.items():
         if category in host.strings and len(host.rows("X", category)):
             return name
-    if 0 not in host.process_names:
+    if _ASCEND_PROCESS in host.process_names.values():
+        return "NPU"
+    name = host.process_names.get(0, "")
+    if not name or _NEWER_PROCESS.fullmatch(name):
         return DEFAULT_DEVICE_NAME
     hosts_names = {host.process_names.get(pid) for pid in _host_processes(host)}
-    name = host.process_names[0]
     word = re.match(r"[A-Za-z]+", name)
     return word[0].upper() if word and name not in hosts_names else DEFAULT_DEVICE_NAME
 

@@ -13,8 +13,8 @@ from .categories import ANNOTATIONS, OPS
 
 __all__ = ["annotation_rows", "host_pids", "host_window", "op_rows", "slice_rows"]
 
-_STEP: Final = "ProfilerStep#"
-"""Until 1.10 torch wrote its steps as operators; as every annotation, they own no launch."""
+_RANGES: Final = ("ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.step#", "Optimizer.zero_grad#")
+"""How ranges begin that torch itself annotates; until 1.10 it wrote them as operators. As every annotation, they own no launch."""
 
 
 def slice_rows(host: HostTrace, *categories: str) -> Int64:
@@ -28,18 +28,18 @@ def slice_rows(host: HostTrace, *categories: str) -> Int64:
 def op_rows(host: HostTrace) -> Int64:
     """Rows of operators, ascending: what may own a launch."""
     rows = slice_rows(host, *OPS)
-    return rows[~_is_step(host)[host.events.name[rows]]]
+    return rows[~_is_range(host)[host.events.name[rows]]]
 
 
 def annotation_rows(host: HostTrace) -> Int64:
     """Rows of ranges that somebody named, or a tracer saw, ascending."""
-    steps = slice_rows(host, *OPS)
-    return np.union1d(slice_rows(host, *ANNOTATIONS), steps[_is_step(host)[host.events.name[steps]]])
+    ranges = slice_rows(host, *OPS)
+    return np.union1d(slice_rows(host, *ANNOTATIONS), ranges[_is_range(host)[host.events.name[ranges]]])
 
 
-def _is_step(host: HostTrace) -> Bool:
-    """bool[strings]; whether each text is the name of a step."""
-    return np.array([text.startswith(_STEP) for text in host.strings], np.bool_)
+def _is_range(host: HostTrace) -> Bool:
+    """bool[strings]; whether each text is the name of a range that torch annotates."""
+    return np.array([text.startswith(_RANGES) for text in host.strings], np.bool_)
 
 
 def host_window(host: HostTrace) -> tuple[int, int] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from rblnpb.converters.analyze.device_links import DeviceLinks, device_name, no_device, recorded_links
 from tests.support.torch_events import ORIGIN_NS, Event, host_trace
@@ -74,6 +75,24 @@ def test_the_runtime_that_launched_tells_more_than_a_process() -> None:
     launch = Event("cuda_runtime", "cudaLaunchKernel", 110, 5, external_id=3)
 
     assert device_name(host_trace(OP, launch, processes={0: "python", 7: "python"})) == "CUDA"
+
+
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        ("hip_runtime", "CUDA"),
+        ("xpu_driver", "XPU"),
+        ("mtia_ccp_events", "MTIA"),
+        ("hpu_op", "HPU"),
+        ("privateuse1_driver", "RBLN"),
+    ],
+)
+def test_categories_tell_whose_the_device_is(category: str, name: str) -> None:
+    assert device_name(host_trace(OP, Event(category, "row", 110, 5, pid=0, tid=0), processes={0: "NPU 0", 7: "python"})) == name
+
+
+def test_an_ascend_is_called_as_torch_npu_calls_it() -> None:
+    assert device_name(host_trace(OP, processes={1_000_007: "Ascend Hardware", 7: "Python"})) == "NPU"
 
 
 def test_without_any_hint_the_device_is_ours() -> None:

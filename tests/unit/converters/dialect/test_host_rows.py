@@ -9,8 +9,12 @@ from rblnpb.converters.dialect.host_rows import host_pids
 from tests.support.vendor_traces import HOST_PID, Json, annotation, host_trace, metadata, op, span
 
 
-def test_steps_that_old_torch_wrote_as_operators_are_annotations() -> None:
-    trace = host_trace([span("Operator", "ProfilerStep#7", 0, 9), span("Operator", "aten::mm", 1, 2), annotation("mine", 0, 9)])
+@pytest.mark.parametrize(
+    "name",
+    ["ProfilerStep#7", "enumerate(DataLoader)#_SingleProcess", "Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad"],
+)
+def test_ranges_that_old_torch_wrote_as_operators_are_annotations(name: str) -> None:
+    trace = host_trace([span("Operator", name, 0, 9), span("Operator", "aten::mm", 1, 2), annotation("mine", 0, 9)])
     assert (op_rows(trace).tolist(), annotation_rows(trace).tolist()) == ([1], [0, 2])
 
 
