@@ -7,7 +7,8 @@ no NUL byte, so taking all of them out at the end leaves the rows close together
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,8 @@ from .timeline import Bool, Int64, UInt8
 Texts = npt.NDArray[np.bytes_]
 """S[n]: texts without NUL bytes; numpy fills them up with NUL bytes by itself."""
 
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
+_SPACE: Final = b" \t\r\n"
 _GROUP: Final = 10_000
 _PADDED, _STRIPPED, _NOTHING = 0, _GROUP, 2 * _GROUP
 
@@ -30,22 +33,61 @@ def _words(texts: list[bytes]) -> npt.NDArray[np.uint32]:
 _FOUR_DIGITS: Final = _words(
     [b"%04d" % number for number in range(_GROUP)] + [(b"%d" % number).rjust(4, b"\0") for number in range(_GROUP)] + [b"\0\0\0\0"]
 )
-_POINT_AND_THREE_DIGITS: Final = _words([b".%03d" % number for number in range(1000)])
 
 
-def json_string(text: str) -> bytes:
+def _decimals(thousandths: int, least: int) -> bytes:
+    digits = (b"%03d" % thousandths).rstrip(b"0").ljust(least, b"0")
+    return (b"." + digits if digits else b"").ljust(4, b"\0")
+
+
+_DECIMALS: Final = tuple(_words([_decimals(number, least) for number in range(1000)]) for least in range(4))
+"""The point and the decimals of each number of thousandths, at least so many."""
+
+
+def json_string(text: str, *, is_ascii: bool = False) -> bytes:
     r"""A text as JSON, with its quotes, as UTF-8; half a surrogate pair, which UTF-8 cannot hold, becomes a replacement character.
 
-    >>> json_string('say "µ"\n'), json_string("a\ud800")
-    (b'"say \\"\xc2\xb5\\"\\n"', b'"a\xef\xbf\xbd"')
+    Args:
+        text: Any text.
+        is_ascii: Whether what is beyond ASCII is written as escapes.
+
+    >>> json_string('say "µ"\n'), json_string("µ", is_ascii=True), json_string("a\ud800")
+    (b'"say \\"\xc2\xb5\\"\\n"', b'"\\u00b5"', b'"a\xef\xbf\xbd"')
     """
     whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return json.dumps(whole, ensure_ascii=False).encode()
+    return json.dumps(whole, ensure_ascii=is_ascii).encode()
 
 
 def inside_json_string(text: str) -> bytes:
     """A text as JSON without its quotes: the texts of two halves, one after the other, are the text of the whole."""
     return json_string(text)[1:-1]
+
+
+def members(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """The members of an object, in their order, each with the place of its value: from where on, and up to where.
+
+    Args:
+        text: One JSON object; white space around it does no harm.
+
+    >>> [(name, text[low:high]) for text in [b'{"ts": 1.0, "args" : {"x": []} }'] for name, low, high in members(text)]
+    [('ts', b'1.0'), ('args', b'{"x": []}')]
+    """
+    depth, name, value = 0, None, 0
+    for token in _TOKEN.finditer(text):
+        kind = token[0]
+        if depth == 1 and name is not None and kind in (b",", b"}"):
+            inner = text[value : token.start()]
+            low = value + len(inner) - len(inner.lstrip(_SPACE))
+            yield json.loads(name.decode("utf-8", "replace")), low, low + len(inner.strip(_SPACE))
+            name = None
+        if kind in (b"{", b"["):
+            depth += 1
+        elif kind in (b"}", b"]"):
+            depth -= 1
+        elif depth == 1 and kind == b":":
+            value = token.end()
+        elif depth == 1 and name is None and kind[:1] == b'"':
+            name = kind
 
 
 def as_texts(texts: Sequence[bytes]) -> Texts:
@@ -78,20 +120,23 @@ def signed_decimal(numbers: Int64) -> UInt8:
     return np.concatenate((sign, decimal(np.abs(numbers))), axis=1)
 
 
-def microseconds(time_ns: Int64) -> UInt8:
-    """Times in microseconds with all three decimals, as traces have them.
+def microseconds(time_ns: Int64, least_decimals: int = 3) -> UInt8:
+    """Times in microseconds with all three decimals, as traces have them, or with as many as they need.
 
     Args:
         time_ns: int64[n]; not negative.
+        least_decimals: 0 to 3; more stand where a time needs more, and with none there is no point either.
 
     Returns:
-        uint8[n, w]; right-aligned.
+        uint8[n, w]; the points stand below each other.
 
     >>> join_rows(2, microseconds(np.array([5, 1_234_567_890])), b" ")
     b'0.005 1234567.890 '
+    >>> join_rows(2, microseconds(np.array([7000, 1_234_567_890]), 0), b" ")
+    b'7 1234567.89 '
     """
     whole = time_ns // 1000
-    return _digit_words(whole, _POINT_AND_THREE_DIGITS[time_ns - whole * 1000]).view(np.uint8)
+    return _digit_words(whole, _DECIMALS[least_decimals][time_ns - whole * 1000]).view(np.uint8)
 
 
 def _digit_words(numbers: Int64, tail: npt.NDArray[np.uint32] | None) -> npt.NDArray[np.uint32]:

@@ -25,7 +25,7 @@ from rblnpb.columns import (
     WorkloadSlices,
 )
 from rblnpb.container import payload
-from rblnpb.errors import CheckError, Finding, Severity
+from rblnpb.errors import CheckError, Finding, RblnpbError, Severity
 from rblnpb.invariants import contradictions
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
@@ -241,6 +241,9 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool, events:
     try:
         writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
         _write_all(writer, profile, display=display, events=events)
+    except RblnpbError:
+        # Of whoever makes the events.
+        raise
     except (ValueError, OverflowError) as error:
         # Of the codec for columns, of protobuf for the numbers of definitions: both say what and why.
         raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error

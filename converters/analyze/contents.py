@@ -42,18 +42,29 @@ def profile_contents(profile: Profile) -> dict[str, object]:
             {"name": program.name, "op": program.op, "command_count": program.command_count} for program in profile.programs
         ],
         "counts": {table.label: len(profile.table(kind)) for kind, table in KINDS.items() if len(profile.table(kind))},
+        "archived_trace": _archived_trace(profile),
         "dropped": {table.label: profile.dropped(kind) for kind, table in KINDS.items() if profile.dropped(kind)},
-        "clocks": [
-            {
-                "name": clock.name,
-                "nominal_hz": clock.nominal_hz,
-                "width_bits": clock.width_bits,
-                "snapshot_count": sum(snapshot.clock_id == clock.clock_id for snapshot in profile.clock_snapshots),
-            }
-            for clock in profile.clocks
-        ],
+        "clocks": _clocks(profile),
         "finding_count": len(profile.findings),
     }
+
+
+def _archived_trace(profile: Profile) -> dict[str, object] | None:
+    """The host trace that the session archives; None when it has none."""
+    frame, count = profile.trace_document, len(profile.trace_events)
+    return {"name": frame.name if frame else "", "event_count": count} if frame or count else None
+
+
+def _clocks(profile: Profile) -> list[dict[str, object]]:
+    return [
+        {
+            "name": clock.name,
+            "nominal_hz": clock.nominal_hz,
+            "width_bits": clock.width_bits,
+            "snapshot_count": sum(snapshot.clock_id == clock.clock_id for snapshot in profile.clock_snapshots),
+        }
+        for clock in profile.clocks
+    ]
 
 
 def _engine_count(profile: Profile, device_id: int) -> int:

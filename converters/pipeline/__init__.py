@@ -5,13 +5,14 @@ Every step that the command line offers is a function here; nothing here knows a
 
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
-from .output import require_writable, write_chrome_trace
+from .output import Archived, require_writable, write_chrome_trace, write_host_trace, write_perfetto_trace, write_profile
 from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 
 __all__ = [
     "SUMMARY_KEYS",
+    "Archived",
     "Bounds",
     "Contents",
     "Explained",
@@ -35,4 +36,7 @@ __all__ = [
     "status",
     "summarize",
     "write_chrome_trace",
+    "write_host_trace",
+    "write_perfetto_trace",
+    "write_profile",
 ]

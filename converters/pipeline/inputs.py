@@ -17,6 +17,7 @@ from rblnpb.signatures import is_profile
 from ..merging import merge
 from ..sources.kineto import read_host
 from ..timeline import HostTrace, Timeline
+from .archives import unpack
 
 __all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
 
@@ -76,17 +77,23 @@ def read_inputs(
         if _is_trace(head):
             traces.append((name, read_host(source, strict=strict, progress=progress)))
         else:
-            profiles.append((name, read(source, strict=strict)))
+            profile, archived = unpack(read(source, strict=strict), display_name(name), strict=strict)
+            profiles += [] if profile is None else [(name, profile)]
+            traces += [] if archived is None else [(name, archived)]
     if host is not None:
         source, head = _peek(os.fspath(host))
         if is_profile(head):
-            raise UsageError(f"{os.fspath(host)} is a device profile; --host takes a host trace (.json or .json.gz)")
-        traces.append((os.fspath(host), read_host(source, strict=strict, progress=progress)))
+            profile, archived = unpack(read(source, strict=strict), display_name(host), strict=strict)
+            if profile is not None or archived is None:
+                raise UsageError(f"{os.fspath(host)} is a device profile; --host takes a host trace (.json, .json.gz, or archived)")
+            traces.append((os.fspath(host), archived))
+        else:
+            traces.append((os.fspath(host), read_host(source, strict=strict, progress=progress)))
     _require_one("device profiles", [name for name, _ in profiles])
     _require_one("host traces", [name for name, _ in traces])
     profile = profiles[0][1] if profiles else None
     trace = traces[0][1] if traces else None
-    return Inputs(profile, trace, tuple(display_name(name) for name, _ in [*profiles, *traces]))
+    return Inputs(profile, trace, tuple(dict.fromkeys(display_name(name) for name, _ in [*profiles, *traces])))
 
 
 def display_name(path: str | os.PathLike[str]) -> str:

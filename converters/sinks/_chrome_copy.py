@@ -6,15 +6,13 @@ document passes by in blocks; of what has to change in a block a list is made, a
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from ..json_text import Texts, microseconds, split_rows
+from ..json_text import Texts, members, microseconds, split_rows
 from ..timeline import HostTrace, Int64
 
 __all__ = ["Change", "TableChange", "TimeChange", "copy_events", "replace_member"]
@@ -23,7 +21,6 @@ _NUMBER_BYTES: Final = 32
 _IS_NUMBER: Final = np.zeros(256, np.bool_)
 _IS_NUMBER[list(b"0123456789+-.eE")] = True
 _SPACE: Final = b" \t\r\n"
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 
 
 class Change(Protocol):
@@ -244,9 +241,9 @@ def _find(text: bytes, pattern: bytes) -> Int64:
 
 
 def _member_edits(event: bytes, key: str, text: bytes) -> list[tuple[int, int, bytes]]:
-    spans = _member_spans(event, key)
-    if spans:
-        return [(low, high, text) for low, high in spans]
+    edits = [(low, high, text) for name, low, high in members(event) if name == key]
+    if edits:
+        return edits
     place = event.index(b"{") + 1
     return [(place, place, b'"%s": %s, ' % (key.encode(), text))]
 
@@ -254,26 +251,3 @@ def _member_edits(event: bytes, key: str, text: bytes) -> list[tuple[int, int, b
 def replace_member(document: bytes, key: str, text: bytes) -> bytes:
     """An object as JSON text with another value of one of its own members, which is put in front where there is none."""
     return _Edits.all_of([_Edits.of(*_member_edits(document, key, text))]).apply(document)
-
-
-def _member_spans(event: bytes, key: str) -> list[tuple[int, int]]:
-    """Where the values of the object's own members of this name stand in its text."""
-    spans = []
-    depth, name, value = 0, None, 0
-    for token in _TOKEN.finditer(event):
-        kind = token[0]
-        if depth == 1 and name is not None and kind in (b",", b"}"):
-            inner = event[value : token.start()]
-            low = value + len(inner) - len(inner.lstrip(_SPACE))
-            if json.loads(name.decode("utf-8", "replace")) == key:
-                spans.append((low, low + len(inner.strip(_SPACE))))
-            name = None
-        if kind in (b"{", b"["):
-            depth += 1
-        elif kind in (b"}", b"]"):
-            depth -= 1
-        elif depth == 1 and kind == b":":
-            value = token.end()
-        elif depth == 1 and name is None and kind[:1] == b'"':
-            name = kind
-    return spans

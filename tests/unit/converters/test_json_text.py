@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 
 import numpy as np
 from hypothesis import given
@@ -14,6 +15,7 @@ from rblnpb.converters.json_text import (
     inside_json_string,
     join_rows,
     json_string,
+    members,
     microseconds,
     signed_decimal,
     split_rows,
@@ -38,9 +40,35 @@ def test_microseconds_have_three_decimals_and_lose_nothing(times: list[int]) -> 
     assert split_rows(microseconds(np.array(times))) == [b"%d.%03d" % divmod(time, 1000) for time in times]
 
 
+@given(whole_numbers, st.integers(0, 2))
+def test_microseconds_have_as_many_decimals_as_they_need_and_at_least_so_many(times: list[int], least: int) -> None:
+    texts = [text.decode() for text in split_rows(microseconds(np.array(times), least))]
+    decimals = [len(text.partition(".")[2]) for text in texts]
+
+    assert [Decimal(text) * 1000 for text in texts] == times
+    assert all(count == least or (count > least and not text.endswith("0")) for text, count in zip(texts, decimals, strict=True))
+    assert not any(text.endswith(".") for text in texts)
+
+
+@given(
+    st.dictionaries(st.text(), st.none() | st.text() | st.lists(st.text() | st.integers()) | st.dictionaries(st.text(), st.text()))
+)
+def test_members_are_found_with_the_places_of_their_values(value: dict[str, object]) -> None:
+    for text in (json.dumps(value).encode(), json.dumps(value, ensure_ascii=False, indent=1, separators=(" ,", " :")).encode()):
+        assert [(name, json.loads(text[low:high])) for name, low, high in members(text)] == list(value.items())
+
+
+def test_members_that_repeat_are_all_found() -> None:
+    text = b'{"a": 1, "b": {"a": 2}, "a":[3] }'
+
+    assert [(name, text[low:high]) for name, low, high in members(text)] == [("a", b"1"), ("b", b'{"a": 2}'), ("a", b"[3]")]
+
+
 @given(st.text())
 def test_a_text_comes_back(text: str) -> None:
     assert json.loads(json_string(text)) == text
+    assert json.loads(json_string(text, is_ascii=True)) == text
+    assert json_string(text, is_ascii=True).isascii()
 
 
 @given(st.text(), st.text())

@@ -48,6 +48,7 @@ def test_the_facts_of_a_profile() -> None:
         "engines": {"Neural Engine Clusters": 2},
         "programs": [{"name": "mm", "op": "", "command_count": 0}],
         "counts": {"launches": 2, "device_slices": 2},
+        "archived_trace": None,
         "dropped": {"device_slices": 3},
         "clocks": [{"name": "rbln:0", "nominal_hz": 10**9, "width_bits": 64, "snapshot_count": 2}],
         "finding_count": 0,
