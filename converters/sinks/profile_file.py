@@ -60,7 +60,8 @@ def write_trace_archive(host: HostTrace, profile: Profile, file: BinaryIO, *, pr
             if progress is not None:
                 progress(done, len(host.events))
 
-    write_archive(archive, file, events)
+    # What Perfetto would show of an archive is its device slices alone: half a picture, unless the profile is meant to be seen.
+    write_archive(archive, file, events, display=profile.session.has_display_packets)
     return frame.size_bytes
 
 
