@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rblnpb
+from rblnpb.converters.event_layouts import MARKS
+from rblnpb.converters.pipeline.archives import unpack
 from rblnpb.converters.sources.archive import archived_trace
 from rblnpb.converters.sources.kineto import read_host
+from rblnpb.profile import Profile, TraceDocument
 from tests.property.test_kineto_source import documents
 from tests.support.archives import archive, given_back, slowly_given_back
 from tests.support.json_events import events_of
+from tests.support.strategies import profiles
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -21,7 +27,13 @@ values = st.recursive(
     max_leaves=5,
 )
 names = st.text(max_size=4) | st.sampled_from(("aten::mm", "µ", "𝄞", '"\\\n\x7f', "\ud800"))
-times = st.integers(-(10**6), 10**9) | st.floats(-1e6, 1e9) | st.decimals(0, 10**9, places=3).map(float) | values
+times = (
+    st.integers(-(10**6), 10**9)
+    | st.integers(0, 10**6).map(float)
+    | st.floats(-1e6, 1e9)
+    | st.decimals(0, 10**9, places=3).map(float)
+    | values
+)
 ids = st.integers() | names | values
 usual_events = st.fixed_dictionaries(
     {"ph": st.sampled_from("XXXsfM"), "name": names},
@@ -90,3 +102,21 @@ def test_an_archived_trace_has_the_rows_and_the_findings_of_the_trace(document: 
         host.base_time_ns,
         host.has_base_time,
     )
+
+
+members = [f'"{name}":\x1a{mark}' for name, marks in MARKS.items() for mark in marks]
+layouts = st.lists(st.sampled_from(("{", "}", ",", '"ph":"X"', "[", "]", " ", *members)), max_size=5).map("".join)
+
+
+@given(profiles(), st.lists(layouts, min_size=1, max_size=4), st.data())
+def test_archived_events_of_any_kind_are_a_trace_or_refused(profile: Profile, texts: list[str], data: st.DataObject) -> None:
+    count, known = len(profile.trace_events), len(profile.strings)
+    rows = st.integers(known, known + len(texts) - 1) | st.just(0)
+    chosen = data.draw(st.lists(rows, min_size=count, max_size=count))
+    claimed = profile.replace(
+        strings=(*profile.strings, *texts),
+        trace_events=profile.trace_events.replace(layout_strindex=np.array(chosen, np.uint32)),
+        trace_document=TraceDocument(b"[", b"]"),
+    )
+    with contextlib.suppress(rblnpb.FormatError):
+        unpack(claimed)
