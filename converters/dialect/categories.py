@@ -50,7 +50,7 @@ SHARED_KINDS: Final[Mapping[str, str]] = {
     "privateuse1_runtime": "host",
     "privateuse1_driver": "sync",
     "mtia_runtime": "host",
-    "mtia_insight": "annotation",
+    "mtia_insight": "host",
     "collective_comm": "collective",
 }
 """Category to kind where the row stands in a process of a device; in a process of the host it is a call there."""

@@ -62,7 +62,7 @@ def kinds(*events: Json) -> list[tuple[str, bool]]:
         ("xpu_sync", "sync", False),
         ("gpu_user_annotation", "annotation", False),
         ("cuda_profiler_range", "annotation", False),
-        ("mtia_insight", "annotation", False),
+        ("mtia_insight", "host", False),
         ("mtia_runtime", "host", False),
         ("privateuse1_runtime", "host", False),
         ("privateuse1_driver", "sync", False),

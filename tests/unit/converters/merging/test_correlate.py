@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rblnpb.converters.dialect import host_window
-from rblnpb.converters.merging.correlate import launch_by_id, match_launches, native_tracks, row_by_id
+from rblnpb.converters.merging.correlate import launch_by_id, match_launches, native_tracks, row_by_id, thread_lanes
 from rblnpb.converters.timeline import MATCH_RULES
 from tests.support.vendor_traces import (
     HOST_PID,
@@ -105,6 +105,19 @@ def test_without_a_process_id_a_thread_id_that_occurs_once_is_enough() -> None:
 def test_ids_that_a_trace_writes_as_text_are_numbers_too() -> None:
     trace = host_trace([span("Operator", "aten::mm", 0, 5, pid="4242", tid="17"), span("Trace", "t", 0, 5, pid="Spans", tid="x")])
     assert native_tracks(trace, np.array([4242]), np.array([17])).tolist() == [0]
+
+
+def test_tracks_of_one_thread_are_one_lane() -> None:
+    pairs = ((1, 7), (1, "7"), ("1", 7), (1, -7), (1, "-7"), (1, "stream 7"), (2, 7))
+    trace = host_trace([span("cpu_op", "a", 0, 5, pid=pid, tid=tid) for pid, tid in pairs], window_ns=None)
+    assert thread_lanes(trace).tolist() == [0, 0, 0, 3, 3, 5, 6, -1]
+
+
+def test_an_op_that_the_trace_names_goes_before_times() -> None:
+    trace = host_trace([OUTER, INNER])
+    track, time = np.array([0, 0]), np.array([unix_ns(130), unix_ns(130)])
+    rows, reason = match_launches(trace, track, time, None, np.array([0, -1]))
+    assert (rows.tolist(), [MATCH_RULES[code] for code in reason.tolist()]) == ([0, 1], ["recorded-link", "innermost-op"])
 
 
 def test_no_launch_is_no_answer() -> None:
