@@ -19,7 +19,6 @@ if __name__ != "rblnpb.converters":
 # As in rblnpb: the module typing would be a good part of what this face costs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .merging import merge
     from .pipeline import (
         device_bounds,
         explained_status,
@@ -29,13 +28,19 @@ if TYPE_CHECKING:
         status,
         summarize,
         write_chrome_trace,
+        write_host_trace,
+        write_perfetto_trace,
+        write_profile,
     )
+    from .pipeline.archives import merge
+    from .sources.archive import archived_trace
     from .sources.kineto import read_host
     from .timeline import HostTrace, Timeline
 
 __all__ = [
     "HostTrace",
     "Timeline",
+    "archived_trace",
     "device_bounds",
     "explained_status",
     "launch_plan",
@@ -46,21 +51,28 @@ __all__ = [
     "status",
     "summarize",
     "write_chrome_trace",
+    "write_host_trace",
+    "write_perfetto_trace",
+    "write_profile",
 ]
 
 _HOMES = {
     "HostTrace": "timeline",
     "Timeline": "timeline",
+    "archived_trace": "sources.archive",
     "device_bounds": "pipeline",
     "explained_status": "pipeline",
     "launch_plan": "pipeline",
     "measure_latency": "pipeline",
-    "merge": "merging",
+    "merge": "pipeline.archives",
     "read_host": "sources.kineto",
     "read_inputs": "pipeline",
     "status": "pipeline",
     "summarize": "pipeline",
     "write_chrome_trace": "pipeline",
+    "write_host_trace": "pipeline",
+    "write_perfetto_trace": "pipeline",
+    "write_profile": "pipeline",
 }
 
 

@@ -28,7 +28,7 @@ _INTERRUPTED = 130
 _COMMANDS = {
     "simulate": "write the device profile of a simulated NPU",
     "run": 'run a PyTorch script, unmodified, with a simulated device="rbln" (needs rblnpb[torch])',
-    "convert": "join device profile and host trace, and write a Chrome trace for Perfetto or chrome://tracing",
+    "convert": "join device profile and host trace: for Perfetto, for chrome://tracing, or as one small profile; and back",
     "summary": "print torch's key_averages table, with device time on the op that launched it",
     "latency": "tell how long launches take to reach the device, and how many queue up",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",

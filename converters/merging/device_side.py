@@ -72,7 +72,7 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         "host_slices": placed_runtime,
         "counters": placed_samples,
     }
-    findings = (*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment), *_not_shown(profile))
+    findings = (*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment))
     joined = () if host is None else (*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host))
     return replace(timeline, findings=findings + joined)
 
@@ -101,13 +101,6 @@ def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
         count = int(is_far.sum())
         message = f"{count:,} device slices lie a day or more from every reading of the clock: their times are not to be trusted"
         yield Finding(Severity.WARNING, "far-from-readings", message, count)
-
-
-def _not_shown(profile: Profile) -> Iterator[Finding]:
-    """Records of kinds that a timeline has no place for."""
-    if table := len(profile.trace_events):
-        message = f"{table:,} trace_events are not in the timeline, which does not show this kind"
-        yield Finding(Severity.INFO, "not-in-timeline", message, table, "trace_events")
 
 
 def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import overload
 
 from rblnpb.errors import Finding, verdict
+from rblnpb.profile import Profile
 
 from ..analyze.contents import profile_contents, trace_contents
 from ..analyze.explained import explained_totals
@@ -16,7 +17,8 @@ from ..sinks.contents import render_contents_json, render_contents_text
 from ..sinks.findings import render_findings_json, render_findings_text
 from ..sinks.status import render_explained_json, render_explained_text, render_status_json, render_status_text
 from ..sources.explain_dump import read_explain_dump
-from ..timeline import Timeline
+from ..timeline import HostTrace, Timeline
+from .archives import unpack
 from .inputs import display_name, read_file
 
 __all__ = ["Contents", "Explained", "FileFindings", "Status", "check_file", "explained_status", "show_file", "status"]
@@ -111,7 +113,9 @@ def check_file(path: str | os.PathLike[str]) -> FileFindings:
         FormatError: It cannot be read at all.
     """
     found = read_file(path)
-    sessions = found if isinstance(found, list) else [found]
+    sessions: list[Profile | HostTrace] = [*found] if isinstance(found, list) else [found]
+    # What is odd about a trace is as odd in an archive.
+    sessions += [trace for session in sessions if isinstance(session, Profile) and (trace := unpack(session)[1])]
     findings = dict.fromkeys(finding for session in sessions for finding in session.findings)
     return FileFindings(display_name(path), tuple(findings))
 

@@ -170,3 +170,12 @@ def test_show_says_that_a_trace_is_archived(run: Run) -> None:
 
     assert "archived trace:\n  name: trace.json\n  event count: 24\n" in said
     assert b"archived" not in run("show a.pb").out
+
+
+def test_check_finds_what_is_odd_about_an_archived_trace(run: Run) -> None:
+    Path("odd.json").write_bytes(b'[{"ph": "X", "name": "f", "ts": 1}]')
+    run("convert odd.json -o odd.pb")
+    of_trace, of_archive = run("check odd.json --format json"), run("check odd.pb --format json")
+
+    assert b"no-duration" in of_archive.out
+    assert json.loads(of_archive.out)["findings"] == json.loads(of_trace.out)["findings"]

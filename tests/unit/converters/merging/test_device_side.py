@@ -15,13 +15,11 @@ from rblnpb.columns import (
     DeviceSlices,
     HostSlices,
     Launches,
-    TextArray,
-    TraceEvents,
     WorkloadSlices,
 )
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import MATCH_RULES, RecordCount, Timeline, Track
-from rblnpb.errors import ClockError, Finding, Severity, UsageError
+from rblnpb.errors import ClockError, Severity, UsageError
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Commands, Device, Engine, EngineKind, Loss, LossReason, Program, Session
 from tests.support.vendor_traces import (
@@ -330,19 +328,6 @@ def test_launches_and_runtime_slices_without_a_place_are_told_too() -> None:
         ("unplaced-records", "launches", 1),
         ("unplaced-records", "host_slices", 2),
     ]
-
-
-def test_kinds_that_a_timeline_does_not_show_are_counted() -> None:
-    events = TraceEvents.of(3, phase=88, arguments=TextArray.of([b""] * 3), text=TextArray.of([b""] * 3))
-    assert merge(device_profile(RUN, trace_events=events)).findings == (
-        Finding(
-            Severity.INFO,
-            "not-in-timeline",
-            "3 trace_events are not in the timeline, which does not show this kind",
-            3,
-            "trace_events",
-        ),
-    )
 
 
 def test_records_are_counted_by_kind_with_what_was_lost() -> None:
