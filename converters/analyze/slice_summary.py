@@ -66,7 +66,7 @@ def slice_summary(timeline: Timeline, by: str) -> SliceRows:
     elif by == "call":
         times = _call_times(timeline, groups)
         overview = _programs(timeline, groups, times["span_ns"])
-    rows = groups.rows
+    starts_ns = timeline.slices.start_ns[groups.rows] if len(groups.rows) else times.get("start_ns", groups.rows)
     return SliceRows(
         by=by,
         keys=groups.keys,
@@ -75,7 +75,7 @@ def slice_summary(timeline: Timeline, by: str) -> SliceRows:
         bounds=bounds,
         overview=overview,
         totals=slice_totals(timeline, groups),
-        origin_ns=int(timeline.slices.start_ns[rows].min()) if len(rows) else 0,
+        origin_ns=int(starts_ns.min()) if len(starts_ns) else 0,
         peak_basis=PEAK_BASIS if (statistics.peak_bytes_per_s != ABSENT).any() else "",
         findings=frequency_findings(rates),
     )
@@ -89,11 +89,13 @@ def _stage_bounds(timeline: Timeline, stages: SliceGroups, rates: Sequence[Engin
 
 
 def _step_times(steps: StepGroups) -> dict[str, Int64]:
+    carried_over_ns = steps.carried_over_ns.copy()
+    carried_over_ns[~np.array(steps.is_step, np.bool_)] = ABSENT
     return {
         "start_ns": steps.start_ns,
         "duration_ns": steps.duration_ns,
         "launch_count": steps.launch_count,
-        "carried_over_ns": steps.carried_over_ns,
+        "carried_over_ns": carried_over_ns,
     }
 
 

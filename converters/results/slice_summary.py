@@ -100,7 +100,7 @@ class SliceRows:
         bounds: What bounds each; None where a row is no part of the program that could be bound.
         overview: A smaller table, where this `by` has one.
         totals: Of all slices.
-        origin_ns: Start of the first slice, trace clock; 0 = there is none.
+        origin_ns: Start of the first slice, trace clock; of the first step where there is no slice, 0 where there is neither.
         peak_basis: Where `peak_bytes_per_s` comes from; empty = no row has one.
         findings: What was odd.
     """

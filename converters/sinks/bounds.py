@@ -31,9 +31,8 @@ def render_bounds_text(bounds: DeviceBounds) -> str:
     for rate in bounds.rates:
         unit = "Hz" if rate.is_compute else "B/s"
         peak = "" if rate.peak_per_second is None else f", peak of the memory behind it {format_rate(rate.peak_per_second, unit)}"
-        lines.append(
-            f"  Best rate of {rate.name}: {format_rate(rate.per_second, unit)}{peak} ({format_count(rate.slice_count)} slices)"
-        )
+        counted = f"{format_count(rate.slice_count)} slice{'' if rate.slice_count == 1 else 's'}"
+        lines.append(f"  Best rate of {rate.name}: {format_rate(rate.per_second, unit)}{peak} ({counted})")
     if bounds.chiplets:
         busy = ", ".join(f"{one.chiplet}: {format_ns(one.busy_ns)}" for one in bounds.chiplets)
         lines.append(f"  Busy by chiplet: {busy}")

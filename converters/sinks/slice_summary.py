@@ -21,6 +21,9 @@ __all__ = ["render_slices_csv", "render_slices_json", "render_slices_text", "row
 _LEAST_NAME_WIDTH: Final = 24
 """Names fold at this width before a column of numbers is left out."""
 
+_LONGEST_NAME: Final = 61
+"""On a terminal, a name longer than this loses its middle: some are signatures of a page."""
+
 _WIDEST: Final = 1 << 16
 _GAP: Final = 3
 """Columns of the terminal between two columns of a table."""
@@ -88,13 +91,17 @@ def render_slices_text(rows: SliceRows, *, sort_by: str | None = "total", row_li
         UsageError: An unknown sort key.
     """
     order = row_order(rows, sort_by)
+    if not order:
+        return f"{_headline(rows)}\n"
     chosen = order if row_limit < 0 else order[:row_limit]
     columns = row_columns(rows, chosen)
     labels = {_title(rows, name): name for name in rows.keys if _is_told(columns[name])}
     numbers = [column for column in _NUMBERS if _is_told(columns.get(column.name, ()))]
+    if set(columns.get("bound", ())) == {"unknown"}:
+        numbers = [column for column in numbers if column.name != "bound"]
     if "start_ns" in columns:
         numbers.insert(0, _Column("at", "start_ns", lambda at: format_ns(at - rows.origin_ns), 3))
-    texts = {title: [_text(value) for value in columns[name]] for title, name in labels.items()}
+    texts = {title: [_shortened(_text(value), width) for value in columns[name]] for title, name in labels.items()}
     texts |= {one.title: ["" if value is None else one.show(value) for value in columns[one.name]] for one in numbers}
     ranks = {title: _LABEL_RANKS.get(name, 0) for title, name in labels.items()} | {one.title: one.rank for one in numbers}
     totals = _total_texts(rows, numbers)
@@ -103,7 +110,7 @@ def render_slices_text(rows: SliceRows, *, sort_by: str | None = "total", row_li
     lines += _table({title: texts[title] for title in shown}, set(labels), totals, width)
     if hidden := len(rows) - len(chosen):
         lines.append(f"{_counted(hidden, 'more row')} (--row-limit -1 shows all); the total is of all rows")
-    lines += _overview_lines(rows, width)
+    lines += _overview_lines(rows, row_limit, width)
     lines += _note_lines(rows, shown, [title for title in texts if title not in shown])
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -136,6 +143,14 @@ def _text(value: object) -> str:
     """A cell on one line, whatever a name holds."""
     text = "" if value is None else str(value)
     return text.translate({code: f"\\x{code:02x}" for code in (*range(32), 127)})
+
+
+def _shortened(text: str, width: int | None) -> str:
+    """A name without its middle where it would take many lines; whole where there is room for all."""
+    if width is None or len(text) <= _LONGEST_NAME:
+        return text
+    half = (_LONGEST_NAME - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def _total_texts(rows: SliceRows, numbers: Sequence[_Column]) -> dict[str, str]:
@@ -219,19 +234,23 @@ _OVERVIEW: Final = {
 """Titles and texts of an overview's columns."""
 
 
-def _overview_lines(rows: SliceRows, width: int | None) -> list[str]:
+def _overview_lines(rows: SliceRows, row_limit: int, width: int | None) -> list[str]:
     overview = rows.overview
     if overview is None or not overview.columns.get("name"):
         return []
+    count = len(overview.columns["name"])
+    kept = count if row_limit < 0 else min(row_limit, count)
     texts: dict[str, list[str]] = {}
-    for name, values in overview.columns.items():
+    for name, column in overview.columns.items():
         title, show = _OVERVIEW[name]
+        values = column[:kept]
         if _is_told(values):
             show_any: Callable[[Any], str] = show
             texts[title or overview.by] = ["" if value is None else show_any(value) for value in values]
     labels = {overview.by, "compile id"}
     shown = _fitting(texts, labels, {}, {title: place for place, title in enumerate(texts)}, width)
-    return ["", *_table({title: texts[title] for title in shown}, labels, {}, width)]
+    more = [f"{_counted(count - kept, 'more row')} (--row-limit -1 shows all)"] if kept < count else []
+    return ["", *_table({title: texts[title] for title in shown}, labels, {}, width), *more]
 
 
 def _note_lines(rows: SliceRows, shown: Sequence[str], left_out: Sequence[str]) -> list[str]:

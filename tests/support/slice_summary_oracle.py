@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rblnpb.columns import ABSENT
+from rblnpb.converters.analyze.slice_groups import SliceGroups
 from rblnpb.converters.timeline import Timeline
 from rblnpb.naming import family, parse
 
@@ -22,6 +23,12 @@ Key = tuple[Any, ...]
 def work(timeline: Timeline) -> list[int]:
     """Rows of slices that do work."""
     return [row for row, track in enumerate(timeline.slices.track.tolist()) if timeline.tracks[track].is_work]
+
+
+def members(groups: SliceGroups) -> dict[tuple[Any, ...], list[int]]:
+    """Rows of slices by the keys of their group."""
+    keys = list(zip(*groups.keys.values(), strict=True))
+    return {key: groups.rows[groups.group == at].tolist() for at, key in enumerate(keys)}
 
 
 def grouped(timeline: Timeline, by: str) -> dict[Key, list[int]]:
@@ -58,7 +65,7 @@ def key_of(timeline: Timeline, by: str, row: int) -> Key:
 def layer(timeline: Timeline, row: int) -> str:
     names = timeline.slices.names
     if names.stage[row]:
-        return names.strings[names.stage[row]]
+        return str(names.strings[names.stage[row]])
     whole = names.strings[names.override[row]]
     parts = parse(whole)
     return (parts.layer if parts and parts.sequence is not None else whole) or "(unknown)"

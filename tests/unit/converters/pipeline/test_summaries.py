@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from rblnpb import sim
 from rblnpb.converters.merging import merge
-from rblnpb.converters.pipeline import Summary, summarize
+from rblnpb.converters.pipeline import SUMMARY_KEYS, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 from rblnpb.errors import UsageError
 from rblnpb.profile import Device
 from tests.support.vendor_traces import Launch, device_profile, first_emitter, host_trace, op
@@ -18,7 +21,8 @@ RUN = (Launch(1, 1500, 2500),)
 
 
 def of_vendor(**options: Any) -> Summary:
-    return summarize(merge(None, host_trace([*OPS, *first_emitter(RUN)])), **options)
+    summary: Summary = summarize(merge(None, host_trace([*OPS, *first_emitter(RUN)])), **options)
+    return summary
 
 
 def device_ns(summary: Summary) -> dict[str, tuple[int, int]]:
@@ -98,3 +102,72 @@ def test_device_time_is_of_one_of_two_kinds() -> None:
 def test_notes_of_the_trace_come_along() -> None:
     summary = summarize(merge(None, host_trace([op("ProfilerStep#1", 0, 9000), *OPS])))
     assert [finding.code for finding in summary.findings] == ["accumulated-cycles-unknown"]
+
+
+# --- slices of the device ----------------------------------------------------------------------------------------------
+
+
+def of_slices(by: str = "stage") -> SliceSummary:
+    summary = summarize(merge(device_profile(RUN)), by)
+    assert isinstance(summary, SliceSummary)
+    return summary
+
+
+@pytest.mark.parametrize("by", SUMMARY_KEYS[1:])
+def test_slices_are_summed_up_without_a_host_trace(by: str) -> None:
+    summary = of_slices(by)
+    assert (summary.values.by, summary.values.totals.total_ns, summary.findings) == (by, 700, ())
+    assert summary.text(None, "total", -1) == str(summary)
+    assert json.loads(summary.to_json("name", 1))["rows"][0]["total_ns"] == 700
+    assert len(summary.to_csv(None, 1).splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("by", "names"), [("stage", {"args_0", "mm", "output"}), ("program", {"rbln_run"}), ("step", {"(whole window)"})]
+)
+def test_the_vendors_trace_is_summed_up_as_a_profile_is(by: str, names: set[str]) -> None:
+    summary = summarize(merge(None, host_trace([*OPS, *first_emitter(RUN)])), by)
+    assert isinstance(summary, SliceSummary)
+    assert (set(summary.values.name), summary.values.totals.total_ns) == (names, 900)
+
+
+def test_options_of_ops_are_refused_for_slices() -> None:
+    several: tuple[dict[str, Any], ...] = ({"device_time": "recorded"}, {"group_by_input_shape": True}, {"device_name": "npu"})
+    for options in several:
+        with pytest.raises(UsageError, match="are of the summary by op"):
+            summarize(merge(device_profile(RUN)), "stage", **options)
+
+
+def test_a_summary_is_by_what_there_is() -> None:
+    with pytest.raises(UsageError, match="not by 'kernel'"):
+        summarize(merge(device_profile(RUN)), "kernel")
+
+
+def test_who_does_not_say_gets_ops_where_there_are_any_else_stages() -> None:
+    device_rows = [row for row in first_emitter(RUN) if row.get("pid") == 0]
+    traces = {"ops": OPS, "nothing": (), "device": device_rows, "both": (*OPS, *device_rows)}
+    found = {name: default_summary_key(merge(None, host_trace(events))) for name, events in traces.items()}
+    assert found == {"ops": "op", "nothing": "op", "device": "stage", "both": "op"}
+    assert default_summary_key(merge(device_profile(RUN))) == "stage"
+    assert default_summary_key(merge(device_profile(RUN), host_trace(OPS))) == "op"
+
+
+def test_what_bounds_the_device_is_told_as_text_and_as_values() -> None:
+    bounds = device_bounds(merge(sim.simulate(program="all_reduce"), None), "stage")
+    assert str(bounds).startswith("What bounds the device: dma-bound (")
+    assert bounds.to_values()["rows"][0]["bound"] == "dma-bound"
+
+
+@pytest.mark.parametrize(("method", "package"), [("to_pandas", "pandas"), ("to_arrow", "pyarrow")])
+def test_a_data_frame_needs_its_package(monkeypatch: pytest.MonkeyPatch, method: str, package: str) -> None:
+    # None stands for a package that cannot be imported.
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match=f"this needs {package}, which is not installed"):
+        getattr(of_slices(), method)()
+
+
+@pytest.mark.parametrize(("method", "package", "name"), [("to_pandas", "pandas", "DataFrame"), ("to_arrow", "pyarrow", "table")])
+def test_a_data_frame_has_the_columns_of_csv(monkeypatch: pytest.MonkeyPatch, method: str, package: str, name: str) -> None:
+    monkeypatch.setitem(sys.modules, package, SimpleNamespace(**{name: dict}))
+    frame = getattr(of_slices(), method)()
+    assert (list(frame), frame["total_ns"]) == (of_slices().to_csv().splitlines()[0].split(","), [700])

@@ -8,6 +8,8 @@ from rblnpb.converters.sinks._units import (
     format_bytes,
     format_count,
     format_ns,
+    format_rate,
+    format_share,
     torch_flops_scale,
     torch_memory,
     torch_share,
@@ -39,6 +41,25 @@ def test_a_length_of_time_takes_the_unit_that_fits_after_rounding(ns: int, text:
 )
 def test_an_amount_of_memory_takes_powers_of_1024(size: int, text: str) -> None:
     assert format_bytes(size) == text
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (0, "0 B/s"),
+        (999, "999 B/s"),
+        (999_999, "1.00 MB/s"),
+        (433_300_000_000, "433.30 GB/s"),
+        (1_200_000_000_000, "1.20 TB/s"),
+        (1_234_567 * 10**12, "1,234,567.00 TB/s"),
+    ],
+)
+def test_a_rate_takes_the_power_of_1000_that_fits_after_rounding(rate: int, text: str) -> None:
+    assert format_rate(rate, "B/s") == text
+
+
+def test_a_share_is_in_percent() -> None:
+    assert [format_share(part) for part in (0, 0.1234, 1, 1.5)] == ["0.0 %", "12.3 %", "100.0 %", "150.0 %"]
 
 
 def test_a_number_of_things_has_its_digits_in_threes() -> None:
