@@ -1,0 +1,123 @@
+"""Where two clocks may lie to each other, told by votes: each two records of one name and length vote for an offset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..timeline import Int64
+from .record_matching import Records, are_alike, nearest_pairs
+
+__all__ = ["Seed", "seeds"]
+
+_WINDOWS: Final = 16
+_WINDOW_ROWS: Final = 128
+_MOST_VOTES: Final = 100_000
+_PEAKS: Final = 3
+_SEEDS: Final = 8
+_WIDTH_NS: Final = 5_000
+_DRIFT_SHIFT: Final = 10
+"""A clock that is off by a thousandth moves by its window's length shifted by this."""
+_FINER: Final = (0, 4, 8)
+"""Votes of a window are counted in bins of its own width, and in narrower ones: a clock may as well be good."""
+
+
+@dataclass(frozen=True)
+class Seed:
+    """An offset that a window voted for.
+
+    Attributes:
+        tick: Where it holds, in the own clock: the middle of those records that voted for it.
+        offset_ns: What is added to a time of the own clock for the other's.
+        width_ns: How sure that is.
+        support: How many records pair in the window.
+        noise_ns: Their median distance.
+    """
+
+    tick: int
+    offset_ns: int
+    width_ns: int
+    support: int
+    noise_ns: int
+
+
+def seeds(own: Records, other: Records) -> list[Seed]:
+    """Offsets between the clocks of two tables: those of their ends, and those that pair the most records in a window.
+
+    Args:
+        own, other: Records in the order of time, at least one each, whose keys are in both tables.
+    """
+    # Windows of the shorter table lie within the time of the longer one, if there is such a time at all.
+    if len(own) <= len(other):
+        found = list(_voted(own, other))
+    else:
+        found = [
+            Seed(one.tick + one.offset_ns, -one.offset_ns, one.width_ns, one.support, one.noise_ns) for one in _voted(other, own)
+        ]
+    found.sort(key=lambda one: (-one.support, one.noise_ns, abs(one.offset_ns)))
+    # Where all records are alike every window votes for any of them: then the first is the first, or the last the last.
+    ends = [Seed(int(own.start[at]), int(other.start[at] - own.start[at]), 0, 1, 0) for at in (0, -1)]
+    return [*ends, *found[:_SEEDS]]
+
+
+def _voted(probe: Records, target: Records) -> Iterator[Seed]:
+    by_key = np.argsort(target.key, kind="stable")
+    keys = target.key[by_key]
+    seen: set[tuple[int, int]] = set()
+    last = max(len(probe) - _WINDOW_ROWS, 0)
+    for first in sorted({round(one) for one in np.linspace(0, last, _WINDOWS).tolist()}):
+        window = probe.take(slice(first, first + _WINDOW_ROWS))
+        rows, candidates = _candidates(window, keys, by_key)
+        alike = are_alike(window.duration[rows], target.duration[candidates])
+        votes = np.sort(target.start[candidates[alike]] - window.start[rows[alike]])
+        if not len(votes):
+            continue
+        length = int(window.start[-1] - window.start[0])
+        widest = _WIDTH_NS + (length >> _DRIFT_SHIFT)
+        for width in dict.fromkeys(max(widest >> finer, 64) for finer in _FINER):
+            for offset in _peaks(votes, width):
+                if (first, offset) not in seen:
+                    seen.add((first, offset))
+                    yield _tried(window, target, offset, width)
+
+
+def _candidates(window: Records, keys: Int64, by_key: Int64) -> tuple[Int64, Int64]:
+    """Rows of the window and of the target that have one key, all pairs of them; rare names first, if they are too many."""
+    begin = np.searchsorted(keys, window.key, side="left")
+    count = np.searchsorted(keys, window.key, side="right") - begin
+    rows = np.argsort(count, kind="stable")
+    rows = rows[np.cumsum(count[rows]) <= max(_MOST_VOTES, int(count.min(initial=0)))]
+    repeats = count[rows]
+    place = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return np.repeat(rows, repeats).astype(np.int64), by_key[np.repeat(begin[rows], repeats) + place]
+
+
+def _peaks(votes: Int64, width: int) -> list[int]:
+    """The offsets on which most votes agree to within a width, the most first; no two of them overlap."""
+    until = np.searchsorted(votes, votes + width, side="right")
+    count = until - np.arange(len(votes))
+    found: list[int] = []
+    for _ in range(_PEAKS):
+        first = int(count.argmax())
+        if count[first] == 0:
+            break
+        found.append(int(votes[(first + int(until[first]) - 1) // 2]))
+        # What overlaps it is part of it.
+        count[np.searchsorted(until, first, side="right") : int(until[first])] = 0
+    return found
+
+
+def _tried(window: Records, target: Records, offset: int, width: int) -> Seed:
+    """The offset, with how many records of its window meet a partner there."""
+    expected = window.start + offset
+    near = np.searchsorted(target.start, (int(expected[0]) - width, int(expected[-1]) + width + 1))
+    there = target.take(slice(int(near[0]), int(near[1])))
+    mine, theirs = nearest_pairs(window, expected, there, width)
+    gaps = there.start[theirs] - expected[mine]
+    middle = int(np.median(gaps)) if len(gaps) else 0
+    noise = int(np.median(np.abs(gaps - middle))) if len(gaps) else width
+    tick = int(np.median(window.start[mine] if len(mine) else window.start))
+    return Seed(tick, offset + middle, width, len(mine), noise)
