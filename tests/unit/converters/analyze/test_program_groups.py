@@ -87,7 +87,7 @@ def test_without_a_launch_a_turn_of_a_runtime_instance_is_a_call() -> None:
 
 
 def test_slices_that_tell_of_no_call_are_kept_together_and_not_counted() -> None:
-    rows = ({"launch": 0}, {}, {})
+    rows: tuple[dict[str, Any], ...] = ({"launch": 0}, {}, {})
     assert members(call_groups(source(*rows, launched=({"name": 1},)))) == {
         ("(unknown)", "", None, None): [1, 2],
         ("decoder", "", 0, None): [0],
