@@ -7,7 +7,8 @@ and offsets that differ by more than 50 µs beyond their brackets are a step (re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -19,6 +20,7 @@ from rblnpb.profile import Profile
 
 from ..dialect import host_window
 from ..timeline import Bool, ClockQuality, HostTrace, Int64
+from .clock_fit import ClockFit
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
@@ -115,12 +117,17 @@ class Alignment:
         maps: Those that can be placed.
         real_time: From the host monotonic clock to the trace clock; None: the trace clock *is* the monotonic clock.
         findings: What was odd about it.
+        fitted: Quality of clocks that no reading places, but what the host trace holds of the same run; then no other clock is
+            placed, and `maps` lead into the trace clock at once.
+        is_alone: Whether no clock is placed at all, so that the trace clock is the device's own.
     """
 
     clocks: dict[int, Clock]
     maps: dict[int, ClockMap]
     real_time: RealTime | None
     findings: tuple[Finding, ...]
+    fitted: dict[int, ClockQuality] = field(default_factory=dict)
+    is_alone: bool = False
 
     @classmethod
     def of(cls, profile: Profile, *, needs_real_time: bool) -> Alignment:
@@ -133,6 +140,8 @@ class Alignment:
         Raises:
             ClockError: Real time is needed and nothing tells it.
         """
+        if not needs_real_time and (alone := _maps_alone(profile)):
+            return cls._alone(profile, alone)
         findings: list[Finding] = []
         real_time: RealTime | None = None
         session = profile.session
@@ -157,6 +166,30 @@ class Alignment:
             findings.append(Finding(Severity.WARNING, "real-time-step", message, steps))
         maps = clock_maps(profile.clocks, profile.clock_snapshots)
         return cls({clock.clock_id: clock for clock in profile.clocks}, maps, real_time, tuple(findings))
+
+    @classmethod
+    def of_fits(cls, profile: Profile, fits: Mapping[int, ClockFit]) -> Alignment:
+        """The alignment of clocks that are placed by what the host trace holds of the same run.
+
+        Args:
+            profile: As read.
+            fits: By clock id.
+        """
+        maps = {clock_id: fit.clock_map for clock_id, fit in fits.items()}
+        clocks = {clock.clock_id: clock for clock in profile.clocks}
+        return cls(clocks, maps, None, (), {clock_id: fit.quality for clock_id, fit in fits.items()})
+
+    @classmethod
+    def _alone(cls, profile: Profile, maps: dict[int, ClockMap]) -> Alignment:
+        """The alignment of a profile whose clocks nothing relates to the host's: each is shown as it is, at its nominal rate."""
+        names = ", ".join(one.clock.name or f"clock {clock_id}" for clock_id, one in maps.items())
+        if len(maps) == 1:
+            message = f"nothing relates {names} to a clock of the host: times are that clock's own"
+            finding = Finding(Severity.INFO, "device-clock-alone", message)
+        else:
+            message = f"nothing relates {len(maps)} clocks to each other ({names}): each is shown from its own zero"
+            finding = Finding(Severity.WARNING, "device-clocks-unrelated", message, len(maps))
+        return cls({clock.clock_id: clock for clock in profile.clocks}, maps, None, (finding,), is_alone=True)
 
     def monotonic_to_trace(self, monotonic_ns: Int64) -> Int64:
         """int64[n]; trace clock at host monotonic ns."""
@@ -210,7 +243,7 @@ class Alignment:
         if clock_id == HOST_REALTIME and self.real_time is not None:
             return at, length, _lies_within(at, duration, -_PLACEABLE, _PLACEABLE)
         placed = np.ones(len(at), np.bool_)
-        if clock_id != HOST_MONOTONIC:
+        if clock_id != HOST_MONOTONIC or self.fitted:
             clock_map = self.maps.get(clock_id)
             if clock_map is None:
                 return at, length, np.zeros(len(at), np.bool_)
@@ -222,6 +255,8 @@ class Alignment:
 
     def qualities(self, slices: DeviceSlices) -> tuple[ClockQuality, ...]:
         """Quality of every placed clock, real time first, with how many slices lie outside its readings."""
+        if self.is_alone or self.fitted:
+            return tuple(self.fitted.values())
         found: list[ClockQuality] = []
         if self.real_time is not None:
             real = self.real_time
@@ -245,6 +280,35 @@ class Alignment:
                 )
             )
         return tuple(found)
+
+
+def _maps_alone(profile: Profile) -> dict[int, ClockMap]:
+    """Maps of the clocks that records tick on, each into itself, if nothing of the profile is in a clock that can be placed."""
+    on_host = (profile.launches, profile.host_slices, profile.overheads)
+    ticking = (profile.device_slices, profile.workload_slices, profile.counters)
+    used = sorted({clock_id for table in ticking for clock_id in np.unique(table.clock_id).tolist()})
+    if not used or any(map(len, on_host)):
+        return {}
+    clocks = [profile.clock(clock_id) for clock_id in used]
+    known = [clock for clock in clocks if clock is not None and clock.nominal_hz]
+    placed = clock_maps(profile.clocks, profile.clock_snapshots)
+    if len(known) < len(used) or any(clock_id in placed for clock_id in used):
+        return {}
+    try:
+        return {clock.clock_id: ClockMap.of(clock, (_own_zero(clock, ticking),)) for clock in known}
+    except ClockError:
+        return {}
+
+
+def _own_zero(clock: Clock, tables: tuple[DeviceSlices, WorkloadSlices, Counters]) -> ClockSnapshot:
+    """A reading that maps a clock into itself. A narrow counter is read at a record, so that none lies a turn away."""
+    ticks = 0
+    if clock.width_bits < 64:
+        starts = (table.time_ticks if isinstance(table, Counters) else table.start_ticks for table in tables)
+        own = np.concatenate([start[table.clock_id == clock.clock_id] for table, start in zip(tables, starts, strict=True)])
+        ticks = int(own[0]) % (1 << clock.width_bits)
+    at_ns = ticks * 10**9 // clock.nominal_hz
+    return ClockSnapshot(clock.clock_id, ticks, at_ns, at_ns)
 
 
 def _lies_within(start: Int64, length: UInt64, least: int, most: int) -> Bool:

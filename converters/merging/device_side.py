@@ -93,7 +93,7 @@ _FAR_NS: Final = 86_400 * 10**9
 def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
     """Slices so far from every reading of a clock that their ticks are damaged rather than late."""
     anchors = [alignment.maps[clock_id].anchor_ns for clock_id in alignment.clocks if clock_id in alignment.maps]
-    if not anchors or not len(slices):
+    if alignment.is_alone or not anchors or not len(slices):
         return
     read_ns = alignment.monotonic_to_trace(np.concatenate(anchors))
     is_far = (slices.start_ns < read_ns.min() - _FAR_NS) | (slices.start_ns > read_ns.max() + _FAR_NS)
