@@ -52,12 +52,17 @@ def unlinked_places(columns: Columns, is_slice: Bool, categories: Mapping[str, i
     Returns:
         int64[k]; places, ascending.
     """
-    nothing = np.zeros(len(is_slice), np.int64)
-    external_id, correlation_id, launch_id = (columns.get(name, nothing) for name in ("external_id", "correlation_id", "launch_id"))
-    is_numbered = np.isin(columns["category"], [row for text, row in categories.items() if text in NUMBERED])
-    is_linkless = np.isin(columns["category"], [row for text, row in categories.items() if text in LINKLESS])
-    lacks_call = ~is_numbered & ~is_linkless & (correlation_id == 0) & (launch_id == 0)
-    return np.flatnonzero(is_slice & (lacks_call | is_numbered & (external_id == 0))).astype(np.int64)
+    category = columns["category"]
+    is_numbered, is_called = np.zeros((2, int(category.max()) + 1), np.bool_)
+    is_numbered[[row for text, row in categories.items() if text in NUMBERED]] = True
+    is_called[[row for text, row in categories.items() if text not in NUMBERED | LINKLESS]] = True
+    lacks_number, lacks_call = is_numbered[category] & is_slice, is_called[category] & is_slice
+    if "external_id" in columns:
+        lacks_number &= columns["external_id"] == 0
+    for name in ("correlation_id", "launch_id"):
+        if name in columns:
+            lacks_call &= columns[name] == 0
+    return np.flatnonzero(lacks_number | lacks_call).astype(np.int64)
 
 
 def add_spelled_links(

@@ -147,8 +147,7 @@ class EventColumns:
         phases = "".join([event.ph for event in events])
         columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
         if "f" in phases or "t" in phases:
-            encloses = [event.bp == "e" and event.ph in "ft" for event in events]
-            columns["binding_point"] = np.where(encloses, np.uint8(_ENCLOSING), np.uint8(0))
+            columns["binding_point"] = _binding_points(events, columns["phase"])
         categories = [event.cat for event in events]
         columns["category"] = _rows(self._strings, categories)
         if not isinstance(events[0], PlainEvent):
@@ -187,7 +186,8 @@ class EventColumns:
         _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
         _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
         self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
-        self._put_texts(columns, "context", [arg.context for arg in args])
+        if [arg for arg in rare if arg.context is not NO_TEXT]:
+            self._put_texts(columns, "context", [arg.context for arg in args])
         self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
         self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
 
@@ -214,6 +214,14 @@ class EventColumns:
             self.process_names[event.pid] = value
         elif is_label:
             self.process_labels[event.pid] = value
+
+
+def _binding_points(events: Sequence[_AnyEvent], phase: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """`bp` of the events that arrows end at."""
+    ends = np.flatnonzero((phase == ord("f")) | (phase == ord("t")))
+    points = np.zeros(len(events), np.uint8)
+    points[ends] = [_ENCLOSING if events[place].bp == "e" else 0 for place in ends.tolist()]
+    return points
 
 
 def _places(block: EventBlock) -> _Columns:

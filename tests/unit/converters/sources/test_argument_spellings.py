@@ -18,7 +18,7 @@ def read(*events: dict[str, Any]) -> HostTrace:
     return read_host(io.BytesIO(json.dumps({"baseTimeNanoseconds": 0, "traceEvents": events}).encode()))
 
 
-def links(category: str, phase: str = "X", **args: Any) -> tuple[int, int, int]:
+def links(category: str, args: dict[str, Any], phase: str = "X") -> tuple[int, int, int]:
     """External id, correlation id and launch id of an event with these arguments, among usual ones."""
     events = read(USUAL, {**USUAL, "ph": phase, "cat": category, "args": {"grid": [1], **args}}, USUAL).events
     return tuple(int(column[1]) for column in (events.external_id, events.correlation_id, events.launch_id))  # type: ignore[return-value]
@@ -27,34 +27,34 @@ def links(category: str, phase: str = "X", **args: Any) -> tuple[int, int, int]:
 @pytest.mark.parametrize("category", ["kernel", "cuda_runtime", "cpu_op"])
 @pytest.mark.parametrize("key", ["External id", "external id", "External Id", "EXTERNAL ID", "external_id", "ExternalID"])
 def test_the_id_of_an_op_may_be_written_in_any_case(key: str, category: str) -> None:
-    assert links(category, **{key: 5}) == (5, 0, 0)
+    assert links(category, {key: 5}) == (5, 0, 0)
 
 
 @pytest.mark.parametrize(
     "key", ["correlation", "Correlation", "Correlation ID", "correlation id", "correlation_id", "CorrelationId"]
 )
 def test_the_id_of_a_call_may_be_written_in_any_case(key: str) -> None:
-    assert links("kernel", **{"External id": 3, key: 5}) == (3, 5, 0)
+    assert links("kernel", {"External id": 3, key: 5}) == (3, 5, 0)
 
 
 @pytest.mark.parametrize("key", ["launch_id", "Launch_ID", "launch id", "LaunchId"])
 def test_the_id_of_a_launch_may_be_written_in_any_case(key: str) -> None:
-    assert links("privateuse1_runtime", **{key: 5}) == (0, 0, 5)
+    assert links("privateuse1_runtime", {key: 5}) == (0, 0, 5)
 
 
 @pytest.mark.parametrize(("value", "expected"), [("5", 5), (5.0, 5), (2**63 + 1, 1 - 2**63), (2**64 - 1, 0), ("x", 0), (None, 0)])
 @pytest.mark.parametrize("key", ["correlation", "Correlation ID"])
 def test_an_id_may_be_a_text_and_have_64_bits(key: str, value: Any, expected: int) -> None:
-    assert links("kernel", **{key: value}) == (0, expected, 0)
+    assert links("kernel", {key: value}) == (0, expected, 0)
 
 
 def test_the_usual_name_goes_first() -> None:
-    assert links("kernel", **{"Correlation ID": 4, "correlation": 5, "External Id": 6}) == (0, 5, 0)
+    assert links("kernel", {"Correlation ID": 4, "correlation": 5, "External Id": 6}) == (0, 5, 0)
 
 
 @pytest.mark.parametrize(("category", "phase"), [("python_function", "X"), ("Trace", "X"), ("", "X"), ("kernel", "i")])
 def test_rows_that_nothing_links_are_not_looked_at(category: str, phase: str) -> None:
-    assert links(category, phase, **{"Correlation ID": 5}) == (0, 0, 0)
+    assert links(category, {"Correlation ID": 5}, phase) == (0, 0, 0)
 
 
 def test_what_is_no_number_is_counted_under_its_own_name() -> None:
