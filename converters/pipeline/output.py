@@ -130,6 +130,14 @@ def write_profile(
         OutputError: The file is there already, or cannot be written.
         CheckError: The profile is one that a file cannot hold.
         FormatError: The trace's document cannot be read again.
+
+    Example:
+        >>> import io
+        >>> from rblnpb import converters
+        >>> file = io.BytesIO()
+        >>> archived = converters.write_profile(None, converters.read_host("rblnpb/data/transformer_step.json.gz"), file)
+        >>> archived.trace_bytes // len(file.getvalue()) > 10
+        True
     """
     if host is None:
         if profile is None:

@@ -99,6 +99,15 @@ def archived_trace(profile: Profile, name: str | None = None) -> HostTrace:
 
     Raises:
         FormatError: Events or layouts are none that this version knows, or what they make is no JSON.
+
+    Example:
+        >>> import io, rblnpb
+        >>> from rblnpb import converters
+        >>> host, file = converters.read_host("rblnpb/data/transformer_step.json.gz"), io.BytesIO()
+        >>> archived = converters.write_profile(None, host, file)
+        >>> again = converters.archived_trace(rblnpb.read(file.getvalue()))
+        >>> b"".join(again.document.blocks()) == b"".join(host.document.blocks())
+        True
     """
     name = name or f"session {profile.session.session_id:016x}"
     events, findings = _whole_events(profile.trace_events)

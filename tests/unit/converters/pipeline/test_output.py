@@ -1,4 +1,4 @@
-"""Traces out."""
+"""Files out: traces, a trace as it was, and profiles."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from pathlib import Path
 
 import pytest
 
+import rblnpb
 from rblnpb.converters.merging import merge
-from rblnpb.converters.pipeline import require_writable, write_chrome_trace
+from rblnpb.converters.pipeline import (
+    Archived,
+    require_writable,
+    write_chrome_trace,
+    write_host_trace,
+    write_perfetto_trace,
+    write_profile,
+)
 from rblnpb.converters.timeline import Timeline
-from rblnpb.errors import OutputError
+from rblnpb.errors import CheckError, OutputError, UsageError
 from tests.support.vendor_traces import Launch, device_profile, host_trace, op
 
 
@@ -86,3 +94,46 @@ def test_an_error_in_between_leaves_nothing_behind(
     with pytest.raises(OutputError, match=f"cannot write .*{name}: No space left on device"):
         write_chrome_trace(timeline, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_host_trace_is_written_as_it_stands(tmp_path: Path) -> None:
+    host = host_trace([op("aten::mm", 1000, 2000)])
+    text = b"".join(host.document.blocks())
+    seen: list[tuple[int, int]] = []
+    write_host_trace(host, tmp_path / "t.json", progress=lambda *at: seen.append(at))
+    write_host_trace(host, tmp_path / "t.json.gz")
+
+    assert (tmp_path / "t.json").read_bytes() == gzip.decompress((tmp_path / "t.json.gz").read_bytes()) == text
+    assert seen == [(len(text), len(text))]
+    with pytest.raises(OutputError, match="exists already"):
+        write_host_trace(host, tmp_path / "t.json")
+
+
+def test_a_profile_is_written_with_its_trace_or_without(tmp_path: Path) -> None:
+    profile, host = device_profile((Launch(1, 1500, 2500),)), host_trace([op("aten::mm", 1000, 2000)])
+    size_bytes = sum(map(len, host.document.blocks()))
+
+    assert write_profile(profile, None, tmp_path / "device.pb") == Archived(0, ())
+    assert write_profile(profile, host, tmp_path / "both.pb") == Archived(size_bytes, ())
+    assert write_profile(None, host, tmp_path / "trace.pb") == Archived(size_bytes, ())
+    counts = [rblnpb.read(tmp_path / name) for name in ("device.pb", "both.pb", "trace.pb")]
+    assert [(len(read.device_slices), len(read.trace_events) > 0) for read in counts] == [(1, False), (1, True), (0, True)]
+    with pytest.raises(UsageError, match="nothing to write"):
+        write_profile(None, None, tmp_path / "none.pb")
+
+
+def test_a_profile_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    broken = device_profile((Launch(1, 1500, 2500),), strings=("",))
+    with pytest.raises(CheckError):
+        write_profile(broken, host_trace([]), tmp_path / "x.pb")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_perfettos_own_trace_goes_to_files_and_streams_alike(timeline: Timeline, tmp_path: Path) -> None:
+    stream = io.BytesIO()
+    write_perfetto_trace(timeline, stream)
+    write_perfetto_trace(timeline, tmp_path / "t.pftrace")
+
+    assert (tmp_path / "t.pftrace").read_bytes() == stream.getvalue()
+    assert stream.getvalue()[:1] == b"\n"
