@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import BinaryIO, Final
 
 import numpy as np
 
 from rblnpb._recorder_buffer import Pending
+from rblnpb._recorder_display import RecordedDisplay
 from rblnpb.clock import ClockMap
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
 from rblnpb.profile import KINDS, Loss, LossReason, Session
@@ -27,7 +29,10 @@ _NOWHERE: Final = -1
 class RecorderFile:
     """Turns what is pending into packets, and knows which device slice stands where. Used by one thread at a time."""
 
-    def __init__(self, file: BinaryIO, session: Session, codec: str) -> None:
+    def __init__(self, file: BinaryIO, session: Session, codec: str, *, display: bool | None) -> None:
+        # The header comes first, and only the end tells whether there are few enough slices to be shown.
+        session = replace(session, has_display_packets=display is not False)
+        self._display = RecordedDisplay(session, display=display)
         self._writer = StreamWriter(_WholeWrites(file), session, codec=codec)  # type: ignore[arg-type]  # it only writes
         self._written = dict.fromkeys(KINDS, 0)
         self._is_undefined = False
@@ -48,6 +53,7 @@ class RecorderFile:
         except (OSError, ValueError):
             # Records without what they refer to would be nonsense, so nothing more is written.
             self._is_undefined = True
+        self._display.define(pending)
         # Without these readings the others place the records; a check says how well.
         with contextlib.suppress(OSError, ValueError):
             self._writer.snapshots(pending.snapshots)
@@ -74,7 +80,13 @@ class RecorderFile:
             self._writer.losses(rows)
 
     def close(self, ended_monotonic_ns: int, ended_real_ns: int) -> None:
-        """Write the closing packet, if the file takes it; without it a reader sees that the recording did not end well."""
+        """Write display packets and the closing packet, if the file takes them.
+
+        Without the closing packet a reader sees that the recording did not end well.
+        """
+        with contextlib.suppress(OSError):
+            for packets in self._display.packets(self._writer.strings.rows()):
+                self._writer.display(packets)
         with contextlib.suppress(OSError):
             self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns)
 
@@ -89,6 +101,7 @@ class RecorderFile:
         except (ValueError, OverflowError):
             return LossReason.INVALID
         self._written[chunk.kind] += len(chunk)
+        self._display.keep(chunk)
         return None
 
     def _remember(self, numbers: Int64, ordinals: Int64) -> None:

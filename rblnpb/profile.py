@@ -148,7 +148,8 @@ class Session:
         npu: Kind of NPU, such as "rebel100".
         file_ordinal: Ordinal of the file among those of its process.
         schema_version: (major, minor) that the writer followed.
-        has_display_packets: Whether Perfetto display packets stand beside the records.
+        has_display_packets: Whether Perfetto display packets stand beside the records, or may, where a recorder wrote. Of the
+            file, not of the recording: sessions that differ in it alone are equal.
     """
 
     session_id: int
@@ -170,7 +171,7 @@ class Session:
     npu: str = ""
     file_ordinal: int = 0
     schema_version: tuple[int, int] = (0, 2)
-    has_display_packets: bool = False
+    has_display_packets: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

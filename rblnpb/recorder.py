@@ -59,6 +59,7 @@ class Recorder:
         clock: Callable[[], int],
         real_clock: Callable[[], int] | None = None,
         codec: str = "zstd",
+        display: bool | None = None,
         capacity: int = 4 * CHUNK_LIMIT,
         flush_interval_ns: int = 1_000_000_000,
     ) -> None:
@@ -71,6 +72,8 @@ class Recorder:
             clock: The host's monotonic clock, ns.
             real_clock: The host's real-time clock, ns; None = the end in real time stays unknown.
             codec: See `StreamWriter`.
+            display: Whether the file shows itself in Perfetto's viewer, see `rblnpb.write`. Slices that may be shown stay in memory
+                until the recording ends, a hundred bytes each: None, of a recording of usual size; True, of any.
             capacity: Records of one kind that are kept until they are written; more are dropped.
             flush_interval_ns: A recording call writes what there is when so much time has passed since the last writing, or when
                 one kind fills a chunk or the capacity.
@@ -101,7 +104,7 @@ class Recorder:
         self._ended_ns: tuple[int, int] | None = None
         self._is_closed = False
         try:
-            self._output = RecorderFile(file, session, codec)
+            self._output = RecorderFile(file, session, codec, display=display)
         except OSError as error:
             raise OutputError(f"cannot write the profile: {error.strerror or error}") from error
 
@@ -214,7 +217,7 @@ class Recorder:
             self._ended_ns = self._ended_ns or now_ns
 
     def close(self) -> None:
-        """End the recording and complete the file with its losses, totals and index. The file itself stays open."""
+        """End the recording and complete the file: losses, display packets, totals and index. The file itself stays open."""
         self.end()
         self.flush()
         if not self._is_forked and self._ended_ns is not None:

@@ -25,6 +25,7 @@ from rblnpb.columns import (
     WorkloadSlices,
 )
 from rblnpb.container import payload
+from rblnpb.display import display_packets, is_shown
 from rblnpb.errors import CheckError, Finding, RblnpbError, Severity
 from rblnpb.invariants import contradictions
 from rblnpb.output import open_output
@@ -176,7 +177,12 @@ class StreamWriter:
 
 
 def write(
-    profile: Profile, path: str | os.PathLike[str] | BinaryIO, *, codec: str = "zstd", display: bool = False, force: bool = False
+    profile: Profile,
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    codec: str = "zstd",
+    display: bool | None = None,
+    force: bool = False,
 ) -> None:
     r"""Write a profile; the same profile gives the same bytes.
 
@@ -188,7 +194,8 @@ def write(
         profile: It is checked first. One that was not ended properly is written without a closing packet.
         path: Name of the file, which appears whole or not at all, or a binary stream.
         codec: "zstd", "zlib", "none" or "raw"; raw columns are read without a copy.
-        display: Add Perfetto display packets, so that the Perfetto UI shows the slices. A profile that had them gets them anew.
+        display: Whether Perfetto display packets are added, by which the Perfetto UI shows the slices of the file as it is. None:
+            while they are few, see `rblnpb.display.DISPLAY_LIMIT`.
         force: Overwrite a file that is there.
 
     Raises:
@@ -211,7 +218,9 @@ def write(
         _write_to(profile, file, codec, display=display)
 
 
-def write_archive(profile: Profile, file: BinaryIO, events: EventChunks, *, codec: str = "zstd", display: bool = False) -> None:
+def write_archive(
+    profile: Profile, file: BinaryIO, events: EventChunks, *, codec: str = "zstd", display: bool | None = None
+) -> None:
     """Write a profile with archived events that are made while they are written: in memory is one chunk of them.
 
     Args:
@@ -231,16 +240,18 @@ def _refuse_unknown_codec(codec: str) -> None:
         raise ValueError(f"codec {codec!r} is none of {', '.join(wire.CODECS)}")
 
 
-def _write_to(profile: Profile, file: Any, codec: str, *, display: bool, events: EventChunks | None = None) -> None:
+def _write_to(profile: Profile, file: Any, codec: str, *, display: bool | None, events: EventChunks | None = None) -> None:
     _refuse_unknown_codec(codec)
     findings = contradictions(profile)
     if findings:
         raise CheckError("the profile to write", findings)
-    display = display or profile.session.has_display_packets
-    session = dataclasses.replace(profile.session, has_display_packets=display)
+    slice_count = len(profile.device_slices) + len(profile.workload_slices)
+    packets = display_packets(profile) if is_shown(slice_count, display=display) else iter(())
+    first = next(packets, b"")
+    session = dataclasses.replace(profile.session, has_display_packets=bool(first))
     try:
         writer = StreamWriter(file, session, codec=codec, strings=profile.strings)
-        _write_all(writer, profile, display=display, events=events)
+        _write_all(writer, profile, itertools.chain([first], packets), events)
     except RblnpbError:
         # Of whoever makes the events.
         raise
@@ -249,7 +260,7 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool, events:
         raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
 
 
-def _write_all(writer: StreamWriter, profile: Profile, *, display: bool, events: EventChunks | None) -> None:
+def _write_all(writer: StreamWriter, profile: Profile, display: Iterable[bytes], events: EventChunks | None) -> None:
     writer.define(
         clocks=profile.clocks,
         devices=profile.devices,
@@ -259,10 +270,8 @@ def _write_all(writer: StreamWriter, profile: Profile, *, display: bool, events:
         threads=profile.threads,
     )
     writer.snapshots(profile.clock_snapshots)
-    if display:
-        from rblnpb.display import display_packets
-
-        writer.display(display_packets(profile))
+    for packets in display:
+        writer.display(packets)
     if profile.trace_document is not None:
         writer.trace_document(profile.trace_document)
     maps = clock_maps(profile.clocks, profile.clock_snapshots)

@@ -60,7 +60,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
     from_host: str | os.PathLike[str] | None = None,
     faults: tuple[str, ...] = (),
     names: str = "multi-stream",
-    display: bool = False,
+    display: bool | None = None,
     force: bool = False,
     program: str | None = None,
     calls: int | None = None,
@@ -78,7 +78,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         from_host: Host trace whose ops launch; then program, calls, records and threads come from it.
         faults: Names of `rblnpb.sim.FAULTS`.
         names: A key of NAME_STYLES.
-        display: Add display packets for Perfetto.
+        display: As of `rblnpb.write`.
         force: Overwrite a file that is there.
         program, calls, records, npu, seed, instances, threads, drained: As of `rblnpb.sim.simulate`; None = its default.
 

@@ -81,7 +81,7 @@ def write_faulty(
     path: str | os.PathLike[str] | BinaryIO,
     faults: Sequence[str],
     *,
-    display: bool = False,
+    display: bool | None = None,
     force: bool = False,
 ) -> None:
     """Write a profile with the faults of files among `faults` done to the file. Without any it is `rblnpb.write`.
@@ -90,7 +90,7 @@ def write_faulty(
         profile: Faults of records are in it already, see `apply_faults`.
         path: The file, or a binary stream.
         faults: Names of FAULTS.
-        display: Add Perfetto display packets; not with two writers.
+        display: As of `rblnpb.write`; not with two writers.
         force: Overwrite a file that is there.
 
     Raises:

@@ -62,9 +62,16 @@ class Recording:
     """What the runtime writes while it runs. `host` may be called from any thread, the rest from one at a time."""
 
     def __init__(
-        self, session: Session, directory: Path, scene: Scene, clock: Callable[[], int], real_clock: Callable[[], int]
+        self,
+        session: Session,
+        directory: Path,
+        scene: Scene,
+        clock: Callable[[], int],
+        real_clock: Callable[[], int],
+        *,
+        display: bool | None = None,
     ) -> None:
-        """Begin a new profile in a folder, define the device and read its clock.
+        """Begin a new profile in a folder, define the device and read its clock; `display` is as of `Recorder`.
 
         Raises:
             OutputError: It cannot be written.
@@ -77,7 +84,8 @@ class Recording:
         self._snapshot_ns = 0
         self.path, self._file, ordinal = open_profile_file(directory, session.started_real_ns)
         try:
-            self._recorder = Recorder(self._file, replace(session, file_ordinal=ordinal), clock=clock, real_clock=real_clock)
+            session = replace(session, file_ordinal=ordinal)
+            self._recorder = Recorder(self._file, session, clock=clock, real_clock=real_clock, display=display)
         except OutputError:
             self._file.close()
             raise

@@ -76,6 +76,7 @@ class Runtime:
         host_name: str = HOST_NAME,
         boot_id: str = BOOT_ID,
         seed: int = 0,
+        display: bool | None = None,
     ) -> None:
         """Start the runtime, and the recording if it is asked for.
 
@@ -90,6 +91,7 @@ class Runtime:
             name_style: How slice names are spelled.
             host_name, boot_id: Identity of the host, see `Session`.
             seed: Of everything that is drawn.
+            display: Whether the profile shows itself in Perfetto's viewer, see `Recorder`.
 
         Raises:
             UsageError: There is no such NPU.
@@ -108,6 +110,7 @@ class Runtime:
         self._seed, self._host_name, self._boot_id, self._name_style = seed, host_name, boot_id, name_style
         self._settings = tuple(sorted(item for item in environ.items() if item[0].startswith("RBLN_")))
         self._folder = Path(directory or environ.get("RBLN_PROFILER_DIR") or ".")
+        self._display = display
         self._scene = Scene.of(npu, clock(), (), self._intern, Draws(seed))
         self._is_profiling = environ.get("RBLN_PROFILER", "").strip().lower() in ("1", "true")
         self._record_anew(self._folder)
@@ -266,7 +269,7 @@ class Runtime:
             npu=self._npu,
         )
         try:
-            self._recording = Recording(session, folder, self._scene, self._clock, self._real_clock)
+            self._recording = Recording(session, folder, self._scene, self._clock, self._real_clock, display=self._display)
         except RblnpbError as error:
             print(f"rblnpb: nothing is recorded: {error}", file=self._stream)
         else:

@@ -211,7 +211,7 @@ def specimen() -> Profile:
 def encode(profile: Profile, codec: str = "zlib") -> bytes:
     """The file of a profile."""
     file = io.BytesIO()
-    rblnpb.write(profile, file, codec=codec)
+    rblnpb.write(profile, file, codec=codec, display=False)
     return file.getvalue()
 
 

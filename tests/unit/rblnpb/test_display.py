@@ -59,6 +59,10 @@ def shown(data: bytes) -> list[Slice]:
     return sorted(closed)
 
 
+def displayed(profile: Profile) -> bytes:
+    return b"".join(display_packets(profile))
+
+
 def monotonic(starts: list[int], durations: list[int], **columns: Any) -> DeviceSlices:
     """Slices that are told in nanoseconds of the host."""
     ticks = {"start_ticks": np.array(starts, np.uint64), "duration_ticks": np.array(durations, np.uint64)}
@@ -66,7 +70,7 @@ def monotonic(starts: list[int], durations: list[int], **columns: Any) -> Device
 
 
 def test_slices_stand_on_their_engine_at_the_hosts_time() -> None:
-    assert shown(display_packets(tiny())) == [
+    assert shown(displayed(tiny())) == [
         ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1110, 1360),
         ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1410, 1710),
         ("rbln:0", "Neural Engine Clusters (chiplet 0)", "mm", 1910, 1960),
@@ -87,26 +91,26 @@ def test_names_are_put_together_of_their_parts_or_given_whole() -> None:
         ),
     )
 
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["aten::mm", "i1_0_W2_mm_0", "i1_7_args_0_0"]
+    assert [name for _, _, name, _, _ in shown(displayed(profile))] == ["aten::mm", "i1_0_W2_mm_0", "i1_7_args_0_0"]
 
 
 def test_a_long_name_among_short_ones_stays_with_its_slice() -> None:
     long = "n" * 20_000
     profile = tiny(strings=("", long, "mm"), device_slices=monotonic([0, 10, 20], [5, 5, 5], name_strindex=np.array([2, 1, 2])))
 
-    assert [(name, start) for _, _, name, start, _ in shown(display_packets(profile))] == [("mm", 0), ("mm", 20), (long, 10)]
+    assert [(name, start) for _, _, name, start, _ in shown(displayed(profile))] == [("mm", 0), ("mm", 20), (long, 10)]
 
 
 def test_an_engine_of_a_device_that_is_not_defined_has_a_process_all_the_same() -> None:
     profile = tiny(engines=(Engine(1, 9, EngineKind.TASK_DMA),), device_slices=monotonic([0], [5]))
 
-    assert shown(display_packets(profile)) == [("undefined device 9", "Task DMA", "mm", 0, 5)]
+    assert shown(displayed(profile)) == [("undefined device 9", "Task DMA", "mm", 0, 5)]
 
 
 def test_slices_that_cross_stand_on_further_threads_of_their_engine() -> None:
     profile = tiny(device_slices=monotonic([0, 5, 6], [10, 10, 2]))
 
-    assert [(thread, start, end) for _, thread, _, start, end in shown(display_packets(profile))] == [
+    assert [(thread, start, end) for _, thread, _, start, end in shown(displayed(profile))] == [
         ("Neural Engine Clusters (chiplet 0)", 0, 10),
         ("Neural Engine Clusters (chiplet 0)", 6, 8),
         ("Neural Engine Clusters (chiplet 0) (2)", 5, 15),
@@ -123,7 +127,7 @@ def test_each_device_is_a_process_and_engines_keep_their_order() -> None:
         ),
         device_slices=monotonic([0, 1, 2, 3], [1, 1, 1, 1], engine_id=np.array([1, 2, 3, 9])),
     )
-    threads = [p.track_descriptor.thread for p in packets_of(display_packets(profile)) if p.track_descriptor.HasField("thread")]
+    threads = [p.track_descriptor.thread for p in packets_of(displayed(profile)) if p.track_descriptor.HasField("thread")]
 
     assert [thread.thread_name for thread in sorted(threads, key=lambda thread: thread.tid)] == [
         "ndma (chiplet 3)",
@@ -131,7 +135,7 @@ def test_each_device_is_a_process_and_engines_keep_their_order() -> None:
         "Neural DMA",
         "Unknown engine",
     ]
-    assert [(process, thread) for process, thread, *_ in shown(display_packets(profile))] == [
+    assert [(process, thread) for process, thread, *_ in shown(displayed(profile))] == [
         ("device", "Unknown engine"),
         ("device 1", "Neural DMA"),
         ("rbln:0", "Task DMA"),
@@ -145,31 +149,27 @@ def test_frames_are_called_by_their_program() -> None:
     )
     profile = tiny(programs=(Program(4, "mm"), Program(5, "")), workload_slices=frames, device_slices=DeviceSlices.empty())
 
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["Device Workload", "mm", "program 5"]
+    assert [name for _, _, name, _, _ in shown(displayed(profile))] == ["Device Workload", "mm", "program 5"]
 
 
 def test_what_no_clock_can_place_is_left_out() -> None:
     unplaced = monotonic([1, 2], [5, 5], clock_id=np.array([77, HOST_MONOTONIC]))
 
-    assert len(shown(display_packets(tiny(device_slices=unplaced)))) == 1
-    assert display_packets(tiny(clock_snapshots=())) == b""
-    assert display_packets(Profile(Session(1))) == b""
+    assert len(shown(displayed(tiny(device_slices=unplaced)))) == 1
+    assert displayed(tiny(clock_snapshots=())) == b""
+    assert displayed(Profile(Session(1))) == b""
 
 
 def test_names_may_be_long_empty_and_of_any_letters() -> None:
     strings = ("", "\u00b5 \U0001f600", "n" * 100_000, "\ud800")
     profile = tiny(strings=strings, device_slices=monotonic([0, 10, 20], [5, 5, 5], name_strindex=np.array([1, 2, 3])))
 
-    assert [name for _, _, name, _, _ in shown(display_packets(profile))] == ["?", "n" * 100_000, "\u00b5 \U0001f600"]
+    assert [name for _, _, name, _, _ in shown(displayed(profile))] == ["?", "n" * 100_000, "\u00b5 \U0001f600"]
 
 
 def test_tracks_of_two_sessions_do_not_meet() -> None:
     one, other = (
-        {
-            p.track_descriptor.uuid
-            for p in packets_of(display_packets(tiny(session=Session(number))))
-            if p.HasField("track_descriptor")
-        }
+        {p.track_descriptor.uuid for p in packets_of(displayed(tiny(session=Session(number)))) if p.HasField("track_descriptor")}
         for number in (1, 2)
     )
 
@@ -193,7 +193,7 @@ few_slices = st.lists(st.tuples(st.integers(0, 15), st.integers(0, 9)), min_size
 
 @given(few_slices)
 def test_every_slice_is_shown_with_its_start_and_its_end(slices: list[tuple[int, int]]) -> None:
-    data = display_packets(tiny(device_slices=monotonic([start for start, _ in slices], [length for _, length in slices])))
+    data = displayed(tiny(device_slices=monotonic([start for start, _ in slices], [length for _, length in slices])))
     found = shown(data)
 
     assert sorted((start, end) for *_, start, end in found) == sorted((start, start + length) for start, length in slices)

@@ -21,7 +21,7 @@ import pytest
 import rblnpb
 from rblnpb.clock import Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import Counters, Dependencies, DeviceSlices, HostSlices, Launches, Overheads, TraceEvents
-from rblnpb.container import scan
+from rblnpb.container import fields, scan
 from rblnpb.errors import OutputError
 from rblnpb.profile import Commands, Device, Engine, EngineKind, Loss, LossReason, Program, Session
 from rblnpb.recorder import DROPPED, Recorder
@@ -494,3 +494,83 @@ def test_a_process_that_was_forked_off_records_nothing(tmp_path: Path) -> None:
         assert child.wait() == 0
     profile = rblnpb.read(path)
     assert (profile.launches.launch_id.tolist(), profile.findings) == ([1], ())
+
+
+CLOCK = Clock(16, "rbln:0", 10**9, 64, 1, ClockKind.DEVICE)
+SLICES = DeviceSlices.of(3, clock_id=16, launch_id=1, engine_id=1, start_ticks=np.array([0, 10, 20]), duration_ticks=5)
+
+
+def _record_slices(file: Any, **choices: Any) -> Recorder:
+    """A recorder with three slices in two files' worth of writing."""
+    recorder = _recorder(file, **choices)
+    recorder.define(clocks=[CLOCK], devices=[Device(1, "rbln:0")], engines=[Engine(1, 1, EngineKind.TASK_DMA)])
+    recorder.snapshot(ClockSnapshot(16, 0, 100, 100), ClockSnapshot(16, 1_000, 1_100, 1_100))
+    recorder.record(SLICES.replace(name_strindex=np.full(3, recorder.intern("mm"), np.uint32)).take(slice(0, 2)))
+    recorder.flush()
+    recorder.record(SLICES.take(slice(2, 3)))
+    return recorder
+
+
+def test_what_was_recorded_shows_itself_as_a_written_profile_does() -> None:
+    file, whole = io.BytesIO(), io.BytesIO()
+    _record_slices(file).close()
+    profile = rblnpb.read(file.getvalue())
+    rblnpb.write(profile, whole, display=True)
+
+    shown = [packet for packet in _packets(file.getvalue()) if not packet.startswith(b"\xc2\xc5\x03")]
+    assert len(shown) == 2
+    assert set(shown) <= set(_packets(whole.getvalue()))
+    assert profile.session.has_display_packets
+    assert (profile.is_complete, profile.findings) == (True, ())
+
+
+def _packets(data: bytes) -> list[bytes]:
+    return [data[start:end] for _, _, start, end in fields(data, 0, len(data))]
+
+
+@pytest.mark.parametrize(("choices", "limit", "count"), [({"display": False}, 9, 0), ({}, 2, 0), ({"display": True}, 2, 2)])
+def test_a_recording_shows_itself_unless_it_is_large_or_told_otherwise(
+    choices: dict[str, Any], limit: int, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rblnpb.display.DISPLAY_LIMIT", limit)
+    file = io.BytesIO()
+    _record_slices(file, **choices).close()
+
+    assert scan(file.getvalue()).display_packet_count == count
+    # The header stands before the slices, so it says what may be.
+    assert rblnpb.read(file.getvalue()).session.has_display_packets == (choices != {"display": False})
+
+
+def test_slices_that_refer_to_nothing_are_shown_all_the_same() -> None:
+    file = io.BytesIO()
+    with _recorder(file) as recorder:
+        recorder.define(clocks=[CLOCK])
+        recorder.snapshot(ClockSnapshot(16, 0, 100, 100))
+        recorder.record(SLICES.replace(command_row=np.full(3, 77, np.uint32), name_strindex=np.full(3, 78, np.uint32)))
+
+    assert scan(file.getvalue()).display_packet_count == 2
+
+
+def test_readings_of_a_long_recording_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rblnpb._recorder_display._READINGS_KEPT", 4)
+    file = io.BytesIO()
+    with _record_slices(file) as recorder:
+        for second in range(2, 20):
+            recorder.snapshot(ClockSnapshot(16, second * 1_000, second * 1_000 + 100, second * 1_000 + 100))
+            recorder.flush()
+
+    assert scan(file.getvalue()).display_packet_count == 2
+    assert len(rblnpb.read(file.getvalue()).clock_snapshots) == 20
+
+
+def test_a_disk_without_room_for_display_packets_may_have_it_for_the_end() -> None:
+    whole = io.BytesIO()
+    _record_slices(whole).close()
+    # The last three are two display packets and the closing packet, which is shorter than the first of them.
+    *before, first, _, closing = (len(packet) + 2 for packet in _packets(whole.getvalue()))
+    assert closing < first
+    disk = Disk(sum(before) + closing)
+    _record_slices(disk).close()
+
+    profile = rblnpb.read(disk.getvalue())
+    assert (profile.is_complete, len(profile.device_slices)) == (True, 3)

@@ -26,6 +26,7 @@ from rblnpb.columns import (
     TextArray,
     TraceEvents,
 )
+from rblnpb.container import scan
 from rblnpb.errors import CheckError, OutputError
 from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
@@ -248,11 +249,33 @@ def test_a_clock_that_was_never_read_is_written_as_it_is() -> None:
     assert rblnpb.read(encode(profile)).equals(profile)
 
 
-def test_a_profile_with_display_packets_keeps_them() -> None:
+def display_packet_count(profile: Profile, **choices: Any) -> int:
     file = io.BytesIO()
-    rblnpb.write(tiny(), file, display=True)
+    rblnpb.write(profile, file, **choices)
+    assert rblnpb.read(file.getvalue()).session.has_display_packets == (scan(file.getvalue()).display_packet_count > 0)
+    return scan(file.getvalue()).display_packet_count
 
-    assert encode(rblnpb.read(file.getvalue()), "zstd") == file.getvalue()
+
+def test_a_profile_has_display_packets_unless_it_is_large_or_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Tracks, and slices.
+    assert [display_packet_count(tiny(), display=display) for display in (None, True, False)] == [2, 2, 0]
+
+    monkeypatch.setattr("rblnpb.display.DISPLAY_LIMIT", 2)
+
+    assert [display_packet_count(tiny(), display=display) for display in (None, True, False)] == [0, 2, 0]
+
+
+def test_where_no_slice_can_be_shown_there_are_no_display_packets() -> None:
+    assert display_packet_count(tiny(clock_snapshots=())) == 0
+    assert display_packet_count(Profile(Session(1))) == 0
+
+
+def test_a_profile_with_display_packets_is_written_again_as_it_was() -> None:
+    file, again = io.BytesIO(), io.BytesIO()
+    rblnpb.write(tiny(), file)
+    rblnpb.write(rblnpb.read(file.getvalue()), again)
+
+    assert again.getvalue() == file.getvalue()
 
 
 def test_what_is_no_text_is_written_as_question_marks() -> None:
@@ -324,7 +347,7 @@ class HalfWriter(io.RawIOBase):
 
 def test_a_raw_file_that_takes_less_than_it_is_given_gets_it_all() -> None:
     file = HalfWriter()
-    rblnpb.write(full(), file, codec="zlib")  # type: ignore[arg-type]  # a raw file has what is used of a binary one
+    rblnpb.write(full(), file, codec="zlib", display=False)  # type: ignore[arg-type]  # a raw file has what is used of a binary one
 
     assert bytes(file.taken) == encode(full())
 
