@@ -20,6 +20,8 @@ if __name__ != "rblnpb.converters":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .pipeline import (
+        attribute,
+        call_stacks,
         device_bounds,
         explained_status,
         launch_plan,
@@ -41,6 +43,8 @@ __all__ = [
     "HostTrace",
     "Timeline",
     "archived_trace",
+    "attribute",
+    "call_stacks",
     "device_bounds",
     "explained_status",
     "launch_plan",
@@ -60,6 +64,8 @@ _HOMES = {
     "HostTrace": "timeline",
     "Timeline": "timeline",
     "archived_trace": "sources.archive",
+    "attribute": "pipeline",
+    "call_stacks": "pipeline",
     "device_bounds": "pipeline",
     "explained_status": "pipeline",
     "launch_plan": "pipeline",

@@ -3,6 +3,7 @@
 Every step that the command line offers is a function here; nothing here knows argv, a terminal or an exit code.
 """
 
+from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks, write_data
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
 from .output import Archived, require_writable, write_chrome_trace, write_host_trace, write_perfetto_trace, write_profile
@@ -11,17 +12,23 @@ from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 
 __all__ = [
+    "STACK_KEYS",
+    "STACK_WEIGHTS",
     "SUMMARY_KEYS",
     "Archived",
+    "Attribution",
     "Bounds",
     "Contents",
     "Explained",
     "FileFindings",
+    "FlameStacks",
     "Inputs",
     "LatencyReport",
     "SliceSummary",
     "Status",
     "Summary",
+    "attribute",
+    "call_stacks",
     "check_file",
     "default_summary_key",
     "device_bounds",
@@ -36,6 +43,7 @@ __all__ = [
     "status",
     "summarize",
     "write_chrome_trace",
+    "write_data",
     "write_host_trace",
     "write_perfetto_trace",
     "write_profile",

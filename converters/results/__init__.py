@@ -1,6 +1,6 @@
 """Result tables: what analyses find out and sinks show. Small, immutable, exact; no arithmetic and no text. One file a result."""
 
-from .attribution import FRAME_KINDS, AttributionTable, CallStacks, Coverage, DeviceTime, Frame
+from .attribution import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from .idle import (
     CAUSES,
@@ -31,8 +31,8 @@ __all__ = [
     "CallStacks",
     "CauseTime",
     "ChipletActivity",
-    "Coverage",
     "DeviceBounds",
+    "DeviceCoverage",
     "DeviceOccupancy",
     "DeviceTime",
     "Distribution",
