@@ -24,6 +24,9 @@ from .clock_fit import ClockFit
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
+Ticking = tuple[DeviceSlices, WorkloadSlices, Counters]
+"""Tables whose records tick on clocks of their own."""
+
 _STEP_NS: Final = 50_000
 """Offsets of real time that differ by more than this, and by more than their brackets, are a set clock."""
 
@@ -191,6 +194,11 @@ class Alignment:
             finding = Finding(Severity.WARNING, "device-clocks-unrelated", message, len(maps))
         return cls({clock.clock_id: clock for clock in profile.clocks}, maps, None, (finding,), is_alone=True)
 
+    def places_any(self, profile: Profile) -> bool:
+        """Whether it places a clock on which slices of the profile tick; of a profile without slices, yes."""
+        used = np.union1d(profile.device_slices.clock_id, profile.workload_slices.clock_id).tolist()
+        return not used or any(clock_id in self.maps for clock_id in used)
+
     def monotonic_to_trace(self, monotonic_ns: Int64) -> Int64:
         """int64[n]; trace clock at host monotonic ns."""
         return np.asarray(monotonic_ns, np.int64) if self.real_time is None else self.real_time.to_trace(monotonic_ns)
@@ -285,7 +293,7 @@ class Alignment:
 def _maps_alone(profile: Profile) -> dict[int, ClockMap]:
     """Maps of the clocks that records tick on, each into itself, if nothing of the profile is in a clock that can be placed."""
     on_host = (profile.launches, profile.host_slices, profile.overheads)
-    ticking = (profile.device_slices, profile.workload_slices, profile.counters)
+    ticking: Ticking = (profile.device_slices, profile.workload_slices, profile.counters)
     used = sorted({clock_id for table in ticking for clock_id in np.unique(table.clock_id).tolist()})
     if not used or any(map(len, on_host)):
         return {}
@@ -300,7 +308,7 @@ def _maps_alone(profile: Profile) -> dict[int, ClockMap]:
         return {}
 
 
-def _own_zero(clock: Clock, tables: tuple[DeviceSlices, WorkloadSlices, Counters]) -> ClockSnapshot:
+def _own_zero(clock: Clock, tables: Ticking) -> ClockSnapshot:
     """A reading that maps a clock into itself. A narrow counter is read at a record, so that none lies a turn away."""
     ticks = 0
     if clock.width_bits < 64:

@@ -1,28 +1,22 @@
-"""A profile's records as the device side of a timeline."""
+"""A profile as the device side of a timeline, joined with a host trace in the best way that the two allow.
+
+A profile that recorded launches is joined by them, in Unix time. The vendor's own has none, and a clock that nothing relates to the
+host's: then records that both files hold relate the clocks, and where the trace holds none, the order of its launches does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
 
-import numpy as np
-
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import ClockError
 from rblnpb.profile import Profile
-from rblnpb.strings import StringTable
 
-from ..dialect import device_rows, host_window
-from ..timeline import (
-    AlignedSlices,
-    Bool,
-    HostTrace,
-    Timeline,
-)
+from ..dialect import host_window
+from ..timeline import HostTrace, Timeline
 from .align import Alignment, require_unix_time
-from .dependencies import slice_dependencies
-from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
-from .profile_slices import ARGUMENTS, engines_in_order, slices_of, tracks_of
+from .launch_order import ordered_timeline
+from .paired_side import paired_timeline
+from .placed_profile import origin_findings, place_profile
 from .quality import join_findings
 
 __all__ = ["profile_timeline"]
@@ -34,94 +28,21 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
     Raises:
         ClockError: The clocks of the two cannot be joined.
     """
-    if host is not None:
+    if host is None:
+        return place_profile(profile, None, Alignment.of(profile, needs_real_time=False))[0]
+    has_launches = len(profile.launches) > 0
+    paired = None if has_launches else paired_timeline(profile, host)
+    if paired is not None:
+        return paired
+    try:
         require_unix_time(host)
-    alignment = Alignment.of(profile, needs_real_time=host is not None)
-    strings = StringTable()
-    launches, placed_launches = launches_of(profile, host, alignment, strings)
-    engines = engines_in_order(profile)
-    slices, placed = slices_of(profile, profile.device_slices, alignment, launches, engines)
-    frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launches, engines)
-    runtime, placed_runtime = runtime_of(profile, alignment, launches, strings)
-    counters, placed_samples = counters_of(profile, alignment, strings)
-    timeline = Timeline(
-        host=host,
-        slices=slices,
-        frames=frames,
-        launches=launches,
-        dependencies=slice_dependencies(profile, placed),
-        runtime=runtime,
-        counters=counters,
-        overheads=overheads_of(profile, alignment, strings),
-        tracks=tracks_of(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
-        strings=strings.rows(),
-        argument_names=ARGUMENTS,
-        counts=counts_of(profile),
-        clocks=alignment.qualities(profile.device_slices),
-        is_serialised=profile.session.drained_after_each_run,
-        process_id=profile.session.process_id,
-        device_name=_device_name(profile),
-        sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
-        findings=(),
-        losses=losses_of(profile, alignment),
-    )
-    masks = {
-        "launches": placed_launches,
-        "device_slices": placed,
-        "workload_slices": placed_frames,
-        "host_slices": placed_runtime,
-        "counters": placed_samples,
-    }
-    findings = (*profile.findings, *alignment.findings, *_unplaced(masks), *_far(slices, alignment))
-    joined = () if host is None else (*host.findings, *join_findings(timeline, host_window(host)), *_origin_findings(profile, host))
-    return replace(timeline, findings=findings + joined)
-
-
-def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
-    """Records that are not in the timeline, because they have no place there, by kind."""
-    for label, mask in placed.items():
-        lost = int((~mask).sum())
-        if lost:
-            message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
-            yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
-
-
-_FAR_NS: Final = 86_400 * 10**9
-"""A day: no recording reads its clocks so seldom."""
-
-
-def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
-    """Slices so far from every reading of a clock that their ticks are damaged rather than late."""
-    anchors = [alignment.maps[clock_id].anchor_ns for clock_id in alignment.clocks if clock_id in alignment.maps]
-    if alignment.is_alone or not anchors or not len(slices):
-        return
-    read_ns = alignment.monotonic_to_trace(np.concatenate(anchors))
-    is_far = (slices.start_ns < read_ns.min() - _FAR_NS) | (slices.start_ns > read_ns.max() + _FAR_NS)
-    if is_far.any():
-        count = int(is_far.sum())
-        message = f"{count:,} device slices lie a day or more from every reading of the clock: their times are not to be trusted"
-        yield Finding(Severity.WARNING, "far-from-readings", message, count)
-
-
-def _origin_findings(profile: Profile, host: HostTrace) -> list[Finding]:
-    """Signs that profile and trace are of different recordings, or hold the same device activity twice."""
-    findings: list[Finding] = []
-    named = host.metadata.get("host_name")
-    if named and profile.session.host_name and named != profile.session.host_name:
-        message = f"the profile was recorded on {profile.session.host_name}, the host trace on {named}"
-        findings.append(Finding(Severity.WARNING, "host-differs", message))
-    pids = {str(track.pid) for track in host.tracks}
-    if profile.session.process_id and str(profile.session.process_id) not in pids and len(profile.launches):
-        message = f"the host trace has no process {profile.session.process_id}, which the profile recorded"
-        findings.append(Finding(Severity.WARNING, "process-differs", message))
-    own = len(device_rows(host))
-    if own:
-        message = f"the host trace has {own:,} device rows of its own: they are shown, and times are counted from the profile alone"
-        findings.append(Finding(Severity.INFO, "device-rows-twice", message, own))
-    return findings
-
-
-def _device_name(profile: Profile) -> str:
-    """What the framework calls the device: the device's name without its ordinal."""
-    names = {device.name.split(":")[0] for device in profile.devices if device.name}
-    return names.pop() if len(names) == 1 else "rbln"
+        alignment = Alignment.of(profile, needs_real_time=True)
+    except ClockError:
+        if has_launches:
+            raise
+        alignment = None
+    if alignment is None or not (has_launches or alignment.places_any(profile)):
+        return ordered_timeline(profile, host)
+    timeline, _ = place_profile(profile, host, alignment)
+    joined = (*host.findings, *join_findings(timeline, host_window(host)), *origin_findings(profile, host))
+    return replace(timeline, findings=timeline.findings + joined)

@@ -15,7 +15,7 @@ from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, AlignedSlices, 
 from .align import Alignment
 from .correlate import launch_by_id, row_by_id
 
-__all__ = ["ARGUMENTS", "engines_in_order", "slices_of", "tracks_of"]
+__all__ = ["ARGUMENTS", "engines_in_order", "frame_names_of", "names_of", "slices_of", "tracks_of"]
 
 ARGUMENTS: Final = ("launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes", "planned_bytes")
 """What slices of a profile tell beside their times; planned bytes are the compiler's, and stand where none were measured."""
@@ -79,7 +79,7 @@ def slices_of(
         start_ns=start_ns,
         duration_ns=duration_ns,
         track=np.where(track < 0, len(engines), track).astype(np.int32),
-        names=_names(profile, table) if isinstance(table, DeviceSlices) else _frame_names(profile, table),
+        names=names_of(profile, table) if isinstance(table, DeviceSlices) else frame_names_of(profile, table),
         launch=launch,
         host_row=owners[launch],
         rule=_rules(table, launches, launch),
@@ -102,7 +102,8 @@ def _rules(table: DeviceSlices | WorkloadSlices, launches: AlignedLaunches, laun
     return np.select(masks, [JOIN_RULES.index(rule) for _, rule in conditions], JOIN_RULES.index("no-link")).astype(np.int32)
 
 
-def _names(profile: Profile, table: DeviceSlices) -> SliceNames:
+def names_of(profile: Profile, table: DeviceSlices) -> SliceNames:
+    """What slices are called: by their commands, or as the record says itself."""
     commands = profile.commands
     by_command = commands.layer_strindex[table.command_row].astype(np.int32)
     return SliceNames(
@@ -117,7 +118,7 @@ def _names(profile: Profile, table: DeviceSlices) -> SliceNames:
     )
 
 
-def _frame_names(profile: Profile, table: WorkloadSlices) -> SliceNames:
+def frame_names_of(profile: Profile, table: WorkloadSlices) -> SliceNames:
     """A frame is called by its program; it has no command."""
     strings = StringTable(profile.strings)
     rows = {program.program_id: strings.intern(program.name or f"program {program.program_id}") for program in profile.programs}

@@ -1,0 +1,220 @@
+"""A profile and a host trace that hold no record in common: joined by the order of their calls, which is all that they share.
+
+The k-th call of the profile is the k-th launch of the trace where their distances in time agree. A launch is a marker of the
+runtime; in a trace without markers, as of an ATOM, a range of a compiled graph; in one without those, an operator that is called
+like a layer. No call begins before it is launched: that bounds the clock on one side. A range that waits for its call bounds it on
+the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+
+from rblnpb.clock import Clock, ClockMap
+from rblnpb.errors import ClockError, Finding, Severity
+from rblnpb.profile import Profile
+from rblnpb.strings import StringTable
+
+from ..dialect import compile_id_rows, host_window, op_rows
+from ..timeline import AlignedLaunches, ClockQuality, HostTrace, Int64, Timeline
+from .align import Alignment
+from .calls import Calls, find_calls
+from .clock_fit import ClockFit
+from .placed_profile import origin_findings, place_profile
+from .quality import join_findings
+from .timeline_union import links_of
+from .trace_joins import launches_at
+from .trace_side import trace_timeline
+
+__all__ = ["ordered_timeline"]
+
+_AGREEING: Final = 4
+"""Calls and launches agree when their distances differ by less than a fourth of the usual distance of two launches."""
+_MOST_DISTANCES: Final = 50_000_000
+_APART: Final = "look at each file alone: leave out --host, or the profile"
+
+
+def ordered_timeline(profile: Profile, host: HostTrace) -> Timeline:
+    """The timeline of a profile without launches and a host trace without its records.
+
+    Args:
+        profile: As read; times in ns of one clock of its own.
+        host: The trace.
+
+    Raises:
+        ClockError: The two have nothing in common, or not enough to tell which call is which launch.
+    """
+    trace = trace_timeline(host)
+    calls = find_calls(profile)
+    clock = _only_clock(profile, host, trace, calls)
+    strings = StringTable(trace.strings)
+    for launches, end_ns in _launches(profile, host, trace, strings):
+        order = _in_order(calls, launches, end_ns)
+        if order is not None:
+            return _joined(profile, host, calls, _Order(order, clock, launches, strings.rows()))
+    message = f"the {len(calls):,} calls of the profile fit no {len(calls):,} launches of {host.document.name} in time"
+    raise ClockError(f"{message}: are the two of one run? A trace and all .pb files of it are needed; else {_APART}")
+
+
+def _only_clock(profile: Profile, host: HostTrace, trace: Timeline, calls: Calls) -> Clock:
+    """The one clock that all calls are timed on.
+
+    Raises:
+        ClockError: There are several, or no calls; or the trace has device work, of which none is in the profile.
+    """
+    if len(trace.slices):
+        message = f"none of the {len(trace.slices):,} device rows of {host.document.name} is like a record of the profile"
+        raise ClockError(f"{message} in name, length and distance to others: are the two of one run? Else {_APART}")
+    if not len(calls):
+        raise ClockError(f"cannot join the profile with {host.document.name}: its records tell no calls apart; {_APART}")
+    used = np.unique(calls.clock_id).tolist()
+    clock = profile.clock(used[0])
+    if len(used) > 1 or clock is None or not clock.nominal_hz:
+        message = f"cannot join the profile with {host.document.name}: its records tick on {len(used)} clocks that nothing relates"
+        raise ClockError(f"{message}; {_APART}")
+    return clock
+
+
+def _launches(
+    profile: Profile, host: HostTrace, trace: Timeline, strings: StringTable
+) -> Iterator[tuple[AlignedLaunches, Int64 | None]]:
+    """What may have launched the calls, the surest first, and when each was over, if it is a range that may wait for its call."""
+    if len(trace.launches):
+        yield _by_time(trace.launches), None
+    ops = op_rows(host)
+    for rows in (compile_id_rows(host)[0], _like_layers(profile, host, ops)):
+        if len(rows):
+            ordered = rows[np.argsort(host.events.start_ns[rows], kind="stable")]
+            end_ns = host.events.start_ns[ordered] + host.events.duration_ns[ordered]
+            yield launches_at(host, ordered, ops, strings), end_ns
+
+
+def _by_time(launches: AlignedLaunches) -> AlignedLaunches:
+    order = np.argsort(launches.start_ns, kind="stable")
+    return AlignedLaunches(**{column.name: getattr(launches, column.name)[order] for column in fields(AlignedLaunches)})
+
+
+_WORD: Final = re.compile(r"[a-z]+(?:_[a-z]+)*")
+
+
+def _like_layers(profile: Profile, host: HostTrace, ops: Int64) -> Int64:
+    """Operators that are called like a layer of the profile, such as aten::mm where a layer is called mm: rows of events."""
+    used = np.unique(profile.device_slices.stage_strindex).tolist()
+    words = {word for row in used for word in _WORD.findall(profile.strings[row].lower())}
+    called = np.array([text.lower().rpartition("::")[2].strip("_") in words for text in host.strings], np.bool_)
+    return ops[called[host.events.name[ops]]]
+
+
+@dataclass(frozen=True)
+class _Bounds:
+    """Which calls are which launches, and what that says of the clock.
+
+    Attributes:
+        first_call, first_launch: Where both begin.
+        count: How many pairs there are.
+        offset_ns: The least that is added to a time of the profile, so that no call begins before its launch.
+        spread_ns: How much later than that the latest launch-to-start is.
+        room_ns: By how much the offset may be larger, before a call ends after the range that waits for it; None = not known.
+    """
+
+    first_call: int
+    first_launch: int
+    count: int
+    offset_ns: int
+    spread_ns: int
+    room_ns: int | None
+
+
+def _in_order(calls: Calls, launches: AlignedLaunches, end_ns: Int64 | None) -> _Bounds | None:
+    """The shift of the two orders at which their distances agree best; None when they do not, or at several alike."""
+    start, at = calls.start, launches.start_ns
+    count = min(len(start), len(at))
+    shifts = abs(len(start) - len(at)) + 1
+    if shifts * count > _MOST_DISTANCES:
+        return None
+    longer = start if len(start) > len(at) else at
+    windows = np.lib.stride_tricks.sliding_window_view(longer, count)
+    distances = at - windows if len(start) > len(at) else windows - start
+    spread = distances.max(axis=1) - distances.min(axis=1)
+    best = int(spread.argmin())
+    others = np.delete(spread, best)
+    if len(others) and int(others.min()) <= 2 * int(spread[best]) + 1:
+        return None
+    if count > 1 and _AGREEING * int(spread[best]) > int(np.median(np.diff(np.sort(at)))):
+        return None
+    first_call, first_launch = (best, 0) if len(start) > len(at) else (0, best)
+    offset = int(distances[best].max())
+    room = None
+    if end_ns is not None:
+        waited = end_ns[first_launch : first_launch + count] - calls.end[first_call : first_call + count]
+        room = int(waited.min()) - offset
+    return _Bounds(first_call, first_launch, count, offset, int(spread[best]), room if room is not None and room >= 0 else None)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """The order, and what it is an order of."""
+
+    bounds: _Bounds
+    clock: Clock
+    launches: AlignedLaunches
+    strings: tuple[str, ...]
+
+
+def _joined(profile: Profile, host: HostTrace, calls: Calls, order: _Order) -> Timeline:
+    bounds, clock = order.bounds, order.clock
+    at = np.array([calls.start[bounds.first_call]], np.int64)
+    clock_map = ClockMap(clock, at, at + bounds.offset_ns, np.zeros(1, np.int64), 0, 0.0, 0)
+    unsure_ns = bounds.spread_ns if bounds.room_ns is None else bounds.room_ns
+    quality = ClockQuality(
+        clock.name or f"clock {clock.clock_id}", bounds.count, bounds.spread_ns, unsure_ns, 0.0, 0, 0, basis="launch-order"
+    )
+    alignment = Alignment.of_fits(profile, {clock.clock_id: ClockFit(clock_map, quality)})
+    base, placed = place_profile(profile, None, alignment)
+    shift = len(base.strings) - 1
+    launches = replace(
+        order.launches,
+        name=np.where(order.launches.name > 0, order.launches.name + shift, 0).astype(np.int32),
+        compile_id=np.where(order.launches.compile_id > 0, order.launches.compile_id + shift, 0).astype(np.int32),
+    )
+    joined = replace(base, host=host, launches=launches, strings=(*base.strings, *order.strings[1:]))
+    launch_of = np.full(len(calls) + 1, -1, np.int64)
+    launch_of[bounds.first_call : bounds.first_call + bounds.count] = bounds.first_launch + np.arange(bounds.count)
+    sides = {}
+    for label, of_record, table in (("slices", calls.of_slice, "device_slices"), ("frames", calls.of_frame, "workload_slices")):
+        slices = getattr(base, label)
+        links = links_of(slices, base, joined, launch_of[of_record[placed[table]]])
+        sides[label] = replace(slices, launch=links.launch, host_row=links.host_row, rule=links.rule)
+    timeline = replace(joined, **sides, sources=(*base.sources, host.document.name))
+    findings = (
+        *base.findings,
+        *host.findings,
+        *_findings(calls, order),
+        *join_findings(timeline, host_window(host)),
+        *origin_findings(profile, host),
+    )
+    return replace(timeline, findings=findings)
+
+
+def _findings(calls: Calls, order: _Order) -> Iterator[Finding]:
+    bounds = order.bounds
+    room = "" if bounds.room_ns is None else f", and by at most {bounds.room_ns:,} ns, for its op waited for each call"
+    message = (
+        f"nothing but their order joins {bounds.count:,} calls of the profile with launches of the trace: device times are too "
+        f"early by what the quickest of them took to begin{room}; the slowest took {bounds.spread_ns:,} ns longer"
+    )
+    yield Finding(Severity.WARNING, "joined-by-order", message, bounds.count)
+    spare_calls, spare_launches = len(calls) - bounds.count, len(order.launches) - bounds.count
+    if spare_calls:
+        message = (
+            f"{spare_calls:,} calls of the profile are of no launch in the trace: they were made before it began, or after its end"
+        )
+        yield Finding(Severity.INFO, "calls-without-launch", message, spare_calls)
+    if spare_launches:
+        message = f"{spare_launches:,} launches of the trace have no call in the profile: give all .pb files of the run"
+        yield Finding(Severity.WARNING, "launches-without-call", message, spare_launches)

@@ -1,0 +1,137 @@
+"""A profile's records in the trace clock, as the device side of a timeline that no host is joined with yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+from rblnpb.profile import Profile
+from rblnpb.strings import StringTable
+
+from ..dialect import device_rows
+from ..timeline import (
+    AlignedSlices,
+    Bool,
+    HostTrace,
+    Timeline,
+)
+from .align import Alignment
+from .dependencies import slice_dependencies
+from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
+from .profile_slices import ARGUMENTS, engines_in_order, slices_of, tracks_of
+
+__all__ = ["origin_findings", "place_profile"]
+
+
+def place_profile(profile: Profile, host: HostTrace | None, alignment: Alignment) -> tuple[Timeline, dict[str, Bool]]:
+    """The timeline of a profile whose clocks are aligned.
+
+    Args:
+        profile: As read.
+        host: The trace whose ops its launches are matched with; None when there is none.
+        alignment: Of the profile's clocks.
+
+    Returns:
+        The timeline, with every finding about the profile itself; and which records of a kind are in it, in record order.
+    """
+    strings = StringTable()
+    launches, placed_launches = launches_of(profile, host, alignment, strings)
+    engines = engines_in_order(profile)
+    slices, placed = slices_of(profile, profile.device_slices, alignment, launches, engines)
+    frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launches, engines)
+    runtime, placed_runtime = runtime_of(profile, alignment, launches, strings)
+    counters, placed_samples = counters_of(profile, alignment, strings)
+    timeline = Timeline(
+        host=host,
+        slices=slices,
+        frames=frames,
+        launches=launches,
+        dependencies=slice_dependencies(profile, placed),
+        runtime=runtime,
+        counters=counters,
+        overheads=overheads_of(profile, alignment, strings),
+        tracks=tracks_of(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
+        strings=strings.rows(),
+        argument_names=ARGUMENTS,
+        counts=counts_of(profile),
+        clocks=alignment.qualities(profile.device_slices),
+        is_serialised=profile.session.drained_after_each_run,
+        process_id=profile.session.process_id,
+        device_name=_device_name(profile),
+        sources=(f"session {profile.session.session_id:016x}", *([host.document.name] if host else [])),
+        findings=(),
+        losses=losses_of(profile, alignment),
+    )
+    placed_records = {
+        "launches": placed_launches,
+        "device_slices": placed,
+        "workload_slices": placed_frames,
+        "host_slices": placed_runtime,
+        "counters": placed_samples,
+    }
+    findings = (*profile.findings, *alignment.findings, *_unplaced(placed_records), *_far(slices, alignment))
+    return replace(timeline, findings=findings), placed_records
+
+
+def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
+    """Records that are not in the timeline, because they have no place there, by kind."""
+    for label, mask in placed.items():
+        lost = int((~mask).sum())
+        if lost:
+            message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
+            yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
+
+
+_FAR_NS: Final = 86_400 * 10**9
+"""A day: no recording reads its clocks so seldom."""
+
+
+def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
+    """Slices so far from every reading of a clock that their ticks are damaged rather than late."""
+    anchors = [alignment.maps[clock_id].anchor_ns for clock_id in alignment.clocks if clock_id in alignment.maps]
+    if alignment.is_alone or not anchors or not len(slices):
+        return
+    read_ns = alignment.monotonic_to_trace(np.concatenate(anchors))
+    is_far = (slices.start_ns < read_ns.min() - _FAR_NS) | (slices.start_ns > read_ns.max() + _FAR_NS)
+    if is_far.any():
+        count = int(is_far.sum())
+        message = f"{count:,} device slices lie a day or more from every reading of the clock: their times are not to be trusted"
+        yield Finding(Severity.WARNING, "far-from-readings", message, count)
+
+
+def origin_findings(profile: Profile, host: HostTrace, *, is_paired: bool = False) -> list[Finding]:
+    """Signs that profile and trace are of different recordings, or hold the same device activity twice.
+
+    Args:
+        profile: As read.
+        host: The trace.
+        is_paired: Whether what both hold was found to be one.
+    """
+    findings: list[Finding] = []
+    named = host.metadata.get("host_name")
+    if named and profile.session.host_name and named != profile.session.host_name:
+        message = f"the profile was recorded on {profile.session.host_name}, the host trace on {named}"
+        findings.append(Finding(Severity.WARNING, "host-differs", message))
+    pids = {str(track.pid) for track in host.tracks}
+    if profile.session.process_id and str(profile.session.process_id) not in pids and len(profile.launches):
+        message = f"the host trace has no process {profile.session.process_id}, which the profile recorded"
+        findings.append(Finding(Severity.WARNING, "process-differs", message))
+    own = 0 if is_paired else len(device_rows(host))
+    if own:
+        message = f"the host trace has {own:,} device rows of its own: they are shown, and times are counted from the profile alone"
+        findings.append(Finding(Severity.INFO, "device-rows-twice", message, own))
+    return findings
+
+
+_FRAMEWORK_NAME: Final = re.compile(r"(\S+?):\d+")
+
+
+def _device_name(profile: Profile) -> str:
+    """What the framework calls the device: the device's name without its ordinal. A name of several words is a person's."""
+    names = {match[1] for device in profile.devices if (match := _FRAMEWORK_NAME.fullmatch(device.name))}
+    return names.pop() if len(names) == 1 else "rbln"
