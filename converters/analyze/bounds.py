@@ -150,12 +150,17 @@ def _needs(timeline: Timeline, groups: SliceGroups, amount: Int64, rates: Sequen
     least_ns, most_ns, name = np.zeros(count, np.int64), np.zeros(count, np.int64), np.full(count, "", object)
     busiest = np.lexsort((-engine, least, of_pair))
     chosen = busiest[np.flatnonzero(np.append(of_pair[busiest][1:] != of_pair[busiest][:-1], True)[: len(pairs)])]
-    least_ns[of_pair[chosen]] = np.rint(least[chosen])
-    np.maximum.at(most_ns, of_pair, np.rint(most).astype(np.int64))
+    least_ns[of_pair[chosen]] = _whole_ns(least[chosen])
+    np.maximum.at(most_ns, of_pair, _whole_ns(most))
     name[of_pair[chosen]] = [tracks[at].name if needed else "" for at, needed in zip(engine[chosen], least[chosen], strict=True)]
     worked = exact_sums(group, np.where(is_counted, duration_ns, 0), count).astype(np.float64)
     use = np.divide(np.bincount(of_pair, least, count), worked, out=np.full(count, np.nan), where=worked > 0)
     return _Needs(least_ns, most_ns, tuple(name.tolist()), use)
+
+
+def _whole_ns(needed: Float64) -> Int64:
+    """Rounded; what damaged counts make longer than time is, ends where 62 bits do."""
+    return np.rint(np.minimum(needed, 2.0**62)).astype(np.int64)
 
 
 def _overlaps(timeline: Timeline) -> tuple[EngineOverlap, ...]:

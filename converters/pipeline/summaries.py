@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from typing import Any, Final, Literal, overload
 
@@ -16,7 +15,8 @@ from ..analyze.torch_notes import notes
 from ..dialect import op_rows
 from ..results import DeviceBounds, KeyAverages, SliceRows
 from ..sinks.bounds import bounds_values, render_bounds_text
-from ..sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text, row_columns
+from ..sinks.slice_frames import slices_to_arrow, slices_to_pandas
+from ..sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text
 from ..sinks.summary import render_summary_csv, render_summary_json
 from ..sinks.torch_table import render as render_table
 from ..sinks.torch_table import sort_order
@@ -126,12 +126,12 @@ class SliceSummary:
         return render_slices_csv(self.values, sort_by=sort_by, row_limit=row_limit)
 
     def to_pandas(self) -> Any:
-        """The rows as a pandas.DataFrame, in order of first mention; columns as in CSV, missing where not known.
+        """The rows as a pandas.DataFrame, in order of first mention; columns as in CSV, of whole numbers that may be missing.
 
         Raises:
             UsageError: pandas is not installed.
         """
-        return _module("pandas").DataFrame(row_columns(self.values))
+        return slices_to_pandas(self.values)
 
     def to_arrow(self) -> Any:
         """The rows as a pyarrow.Table, in order of first mention; columns as in CSV, null where not known.
@@ -139,15 +139,7 @@ class SliceSummary:
         Raises:
             UsageError: pyarrow is not installed.
         """
-        return _module("pyarrow").table(row_columns(self.values))
-
-
-def _module(name: str) -> Any:
-    """An optional package."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"this needs {name}, which is not installed: pip install {name}") from error
+        return slices_to_arrow(self.values)
 
 
 def default_summary_key(timeline: Timeline) -> str:

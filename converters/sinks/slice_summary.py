@@ -16,7 +16,7 @@ from ._slice_columns import row_columns, row_order, total_columns
 from ._units import format_bytes, format_count, format_ns, format_rate, format_share
 from .findings import finding_values
 
-__all__ = ["render_slices_csv", "render_slices_json", "render_slices_text", "row_columns", "row_order"]
+__all__ = ["render_slices_csv", "render_slices_json", "render_slices_text"]
 
 _LEAST_NAME_WIDTH: Final = 24
 """Names fold at this width before a column of numbers is left out."""

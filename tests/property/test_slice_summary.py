@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.analyze.bounds import device_bounds
 from rblnpb.converters.analyze.slice_statistics import exact_sums, group_unions, nearest_ranks
 from rblnpb.converters.analyze.slice_summary import SLICE_KEYS, slice_summary
+from rblnpb.converters.merging import merge
 from rblnpb.converters.pipeline import SliceSummary, summarize
+from rblnpb.converters.pipeline import device_bounds as find_bounds
 from rblnpb.converters.results import SliceRows
 from rblnpb.converters.timeline import Timeline, Track
+from rblnpb.profile import Profile
 from tests.support import slice_summary_oracle as oracle
+from tests.support.strategies import profiles
 from tests.support.timelines import host_trace, launches, slices, timeline
 
 ARGUMENTS = ("compute_cycles", "size_bytes", "planned_bytes")
@@ -207,6 +211,22 @@ def test_texts_keep_to_their_width_and_come_in_every_format(source: Timeline, by
     assert len(rule) <= max(width, 90)
     assert summary.to_json()
     assert len(summary.to_csv().splitlines()) == len(summary.values) + 1
+
+
+@given(profiles(), st.sampled_from(SLICE_KEYS))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
+def test_any_profile_is_summed_up_and_none_of_its_time_is_lost(profile: Profile, by: str) -> None:
+    source = merge(profile)
+    summary = summarize(source, by)
+    assert isinstance(summary, SliceSummary)
+    expected = sum(int(source.slices.duration_ns[row]) for row in oracle.work(source))
+    assert sum(summary.values.statistics.total_ns.tolist()) == summary.values.totals.total_ns == expected
+    assert summary.text(100, "max", 3)
+    assert summary.to_json(None)
+    assert summary.to_csv("name")
+    bounds = find_bounds(source, "stage")
+    assert bounds.text()
+    assert bounds.to_values()["overlaps"][0]["span_ns"] == summary.values.totals.span_ns
 
 
 values = st.integers(0, 2**62 - 1)

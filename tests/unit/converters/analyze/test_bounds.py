@@ -143,6 +143,11 @@ def test_chiplets_are_busy_with_any_of_their_engines_and_the_busiest_is_told() -
     assert bounds.skew == (("rbln:0", 1.5),)
 
 
+def test_damaged_counts_end_where_62_bits_do() -> None:
+    bounds = device_bounds(source({"track": FIRST, "duration": 2**62}, {"track": FIRST, "duration": 2**62})).whole
+    assert (bounds.verdict, bounds.most_compute_ns.tolist()) == (("unknown",), [2**62])
+
+
 def test_tracks_without_a_chiplet_tell_of_none() -> None:
     bounds = device_bounds(source({"track": 0, "duration": 5}, tracks=(TRACKS[HDMA],)))
     assert (bounds.chiplets, bounds.skew) == ((), ())

@@ -12,7 +12,8 @@ import pytest
 
 from rblnpb.converters.analyze.slice_summary import slice_summary
 from rblnpb.converters.results import SliceRows
-from rblnpb.converters.sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text, row_columns, row_order
+from rblnpb.converters.sinks._slice_columns import row_columns, row_order
+from rblnpb.converters.sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text
 from rblnpb.converters.timeline import Track
 from rblnpb.errors import UsageError
 from tests.support.timelines import launches, slices, timeline
