@@ -39,20 +39,20 @@ class _Step:
         events: Columns.
         texts: Each event with what parts it from the one before.
         layout: int64[n]; row of the string table; 0 = none.
-        arguments: As they stand; empty where there is no layout, or none.
+        arguments: bytes[n]; as they stand; empty where there is no layout, or none.
     """
 
     events: TraceEvents
     texts: list[bytes]
     layout: Int64
-    arguments: list[bytes]
+    arguments: npt.NDArray[np.object_]
 
     def archived(self) -> TraceEvents:
         """The columns with all that was found out."""
         kept = [b"" if layout else text for layout, text in zip(self.layout.tolist(), self.texts, strict=True)]
         return self.events.replace(
             layout_strindex=self.layout.astype(np.uint32),
-            arguments=TextArray.of(self.arguments),
+            arguments=TextArray.of(self.arguments.tolist()),
             text=TextArray.of(kept),
         )
 
@@ -135,7 +135,7 @@ class EventArchiver:
     # --- texts ---------------------------------------------------------------------------------------------------------
 
     def _archived(self, events: TraceEvents, texts: list[bytes]) -> TraceEvents:
-        step = _Step(events, texts, np.zeros(len(texts), np.int64), [b""] * len(texts))
+        step = _Step(events, texts, np.zeros(len(texts), np.int64), np.full(len(texts), b"", object))
         sorts = events.phase.astype(np.int64) << 32 | events.category_strindex
         distinct, which = np.unique(sorts, return_inverse=True)
         for number, sort in enumerate(distinct.tolist()):
@@ -171,8 +171,7 @@ class EventArchiver:
             before, after = self._texts.written(pieces[:cut], events, rows), self._texts.written(pieces[cut + 1 :], events, rows)
             between = _between(texts, before, after)
             mask = np.array(_are_values(between), np.bool_)
-            for place in np.flatnonzero(mask).tolist():
-                step.arguments[int(rows[place])] = between[place]
+            step.arguments[rows[mask]] = np.array(between, object)[mask]
         step.layout[rows[mask]] = row
         return rows[~mask]
 

@@ -77,14 +77,12 @@ class ArchiveDocument:
         yield self.frame.tail
 
     def _written(self, events: TraceEvents, texts: EventTexts) -> bytes:
-        made = texts_of(events.text, np.arange(len(events)))
+        made = np.array(texts_of(events.text, np.arange(len(events))), object)
         for row in np.unique(events.layout_strindex).tolist():
             if row:
                 places = np.flatnonzero(events.layout_strindex == row)
-                written = texts.written(self.layouts[row].pieces, events, places)
-                for place, text in zip(places.tolist(), written, strict=True):
-                    made[place] = text
-        return b"".join(made)
+                made[places] = texts.written(self.layouts[row].pieces, events, places)
+        return b"".join(made.tolist())
 
 
 def archived_trace(profile: Profile, name: str | None = None) -> HostTrace:
