@@ -142,7 +142,7 @@ def write_profile(
     if host is None:
         if profile is None:
             raise UsageError("nothing to write: give a profile, a host trace, or both")
-        write(profile, path, force=force)
+        write(profile, path, display=profile.session.has_display_packets, force=force)
         return Archived(0, ())
     records, findings = (profile, ()) if profile is not None else trace_profile(merge(None, host))
     with _output(path, force=force) as file:
