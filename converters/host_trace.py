@@ -56,7 +56,7 @@ class HostEvents:
         track: int32[n]; row of `HostTrace.tracks`.
         start_ns: int64[n]; trace clock; ABSENT where the event has no `ts`.
         duration_ns: int64[n]; ABSENT where the event has no `dur`; may be negative in a broken file.
-        external_id: int64[n]; "External id"; 0 = unknown, never a key. Ids from 2**63 on are shown as negative (as int64 sees them).
+        external_id: int64[n]; "External id"; 0 = unknown, never a key. From 2**63 on, the negative number of the same 64 bits.
         correlation_id: int64[n]; "correlation"; the same.
         launch_id: int64[n]; the vendor's "launch_id"; the same.
         event_index: int64[n]; "Ev Idx", torch's order of events; -1 = none.
@@ -137,6 +137,11 @@ class HostTrace:
         """int64[k], ascending: rows of `events` of one phase, such as "X", and of these categories; of all when none is named."""
         mask = self.events.phase == ord(phase)
         if categories:
-            known = [row for row, text in enumerate(self.strings) if text in categories]
-            mask &= np.isin(self.events.category, known)
+            is_known = np.zeros(len(self.strings), np.bool_)
+            is_known[[row for row, text in self.used(self.events.category) if text in categories]] = True
+            mask &= is_known[self.events.category]
         return np.flatnonzero(mask).astype(np.int64)
+
+    def used(self, column: Int32) -> list[tuple[int, str]]:
+        """The distinct texts of a column of `events`, or of some rows of it, each with its row of `strings`, ascending."""
+        return [(row, self.strings[row]) for row in np.flatnonzero(np.bincount(column)).tolist()]

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from ..timeline import HostTrace, Int32, Int64
-from .categories import KINDS
+from .categories import KINDS, has_category
 
 __all__ = ["task_kinds"]
 
@@ -37,8 +37,7 @@ def task_kinds(host: HostTrace, slices: Int64) -> Int32:
     kind = np.full(len(slices), -1, np.int32)
     if not is_hardware.any():
         return kind
-    uncategorised = np.array([text == "" for text in host.strings], np.bool_)
-    rows = np.flatnonzero(is_hardware[events.track[slices]] & uncategorised[events.category[slices]])
+    rows = np.flatnonzero(is_hardware[events.track[slices]] & has_category(host, "")[events.category[slices]])
     names, of_row = np.unique(events.name[slices[rows]], return_inverse=True)
     by_name = np.array([KINDS.index(_kind(host.strings[name])) for name in names.tolist()], np.int32)
     kind[rows] = by_name[of_row] if len(rows) else by_name

@@ -58,9 +58,14 @@ SHARED_KINDS: Final[Mapping[str, str]] = {
 
 def kind_codes(host: HostTrace, kinds: Mapping[str, str]) -> Int32:
     """int32[strings]; for each text, as a category: row of `KINDS`, -1 = none."""
-    return np.array([KINDS.index(kinds[text]) if text in kinds else -1 for text in host.strings], np.int32)
+    codes = np.full(len(host.strings), -1, np.int32)
+    for row, text in host.used(host.events.category):
+        codes[row] = KINDS.index(kinds[text]) if text in kinds else -1
+    return codes
 
 
 def has_category(host: HostTrace, *categories: str) -> Bool:
     """bool[strings]; whether each text is one of these categories."""
-    return np.array([text in categories for text in host.strings], np.bool_)
+    mask = np.zeros(len(host.strings), np.bool_)
+    mask[[row for row, text in host.used(host.events.category) if text in categories]] = True
+    return mask

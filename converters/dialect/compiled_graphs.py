@@ -23,14 +23,13 @@ def compile_id_rows(host: HostTrace) -> tuple[Int64, Int64, tuple[str, ...]]:
     Returns:
         int64[n], rows of `host.events`, ascending; int64[n], which graph each names; and the graphs, such as "0/0".
     """
-    in_name = {row: match[1] or "" for row, text in enumerate(host.strings) if (match := _REGION.match(text))}
+    events, rows = host.events, slice_rows(host)
+    in_name = {row: match[1] or "" for row, text in host.used(events.name[rows]) if (match := _REGION.match(text))}
     nothing = np.empty(0, np.int64)
     if not in_name:
         return nothing, nothing, ()
-    events = host.events
     is_region = np.zeros(len(host.strings), np.bool_)
     is_region[list(in_name)] = True
-    rows = slice_rows(host)
     rows = rows[is_region[events.name[rows]]]
     pairs, of_row = np.unique(events.name[rows].astype(np.int64) * len(host.strings) + events.context[rows], return_inverse=True)
     ids: dict[str, int] = {"": 0}

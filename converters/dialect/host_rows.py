@@ -28,18 +28,21 @@ def slice_rows(host: HostTrace, *categories: str) -> Int64:
 def op_rows(host: HostTrace) -> Int64:
     """Rows of operators, ascending: what may own a launch."""
     rows = slice_rows(host, *OPS)
-    return rows[~_is_range(host)[host.events.name[rows]]]
+    return rows[~_is_range(host, rows)]
 
 
 def annotation_rows(host: HostTrace) -> Int64:
     """Rows of ranges that somebody named, or a tracer saw, ascending."""
     ranges = slice_rows(host, *OPS)
-    return np.union1d(slice_rows(host, *ANNOTATIONS), ranges[_is_range(host)[host.events.name[ranges]]])
+    return np.union1d(slice_rows(host, *ANNOTATIONS), ranges[_is_range(host, ranges)])
 
 
-def _is_range(host: HostTrace) -> Bool:
-    """bool[strings]; whether each text is the name of a range that torch annotates."""
-    return np.array([text.startswith(_RANGES) for text in host.strings], np.bool_)
+def _is_range(host: HostTrace, rows: Int64) -> Bool:
+    """bool[n]; whether each row has the name of a range that torch annotates."""
+    name = host.events.name[rows]
+    is_name = np.zeros(len(host.strings), np.bool_)
+    is_name[[row for row, text in host.used(name) if text.startswith(_RANGES)]] = True
+    return is_name[name]
 
 
 def host_window(host: HostTrace) -> tuple[int, int] | None:

@@ -97,14 +97,15 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     start = np.where(arrows.is_on_op | (joins.launch[rows] < 0), arrows.start, -1)
     begins = np.unique(start[start >= 0])
     by_arrow = np.where(start >= 0, len(launches) + np.searchsorted(begins, start), -1)
-    launches = _both(launches, launches_at(host, begins, ops, strings))
+    if len(begins):
+        launches = _both(launches, launches_at(host, begins, ops, strings))
     joins.apply("flow", rows, np.append(launches.host_row, -1)[by_arrow], by_arrow)
     is_named = _names_launch(host, found.rows)
     is_named[rows] |= arrows.is_end
     rows = joins.rows()
     joins.apply("containment", rows, _ops_around(host, found.rows[rows], ops))
     rows = joins.rows()
-    joins.rule[rows] = _reasons(joins.launch[rows], is_named[rows], has_host=_has_host(host))
+    joins.rule[rows] = _reasons(joins.launch[rows], is_named[rows], has_host=_has_host(host, ops))
     return TraceJoins(launches, joins.launch, joins.host_row, joins.rule, repeated)
 
 
@@ -122,7 +123,7 @@ def launches_at(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) 
     end_ns = start_ns + np.maximum(events.duration_ns[rows], 0)
     linked = launch_in_process(numbered(host, ops, events.external_id[ops]), numbered(host, rows, linked_ids(host, rows)))
     host_row, reason = match_launches(host, track, start_ns, end_ns, np.append(ops, -1)[linked])
-    if not _has_host(host):
+    if not _has_host(host, ops):
         reason[:] = MATCH_RULES.index("no-host-trace")
     names, of_row = np.unique(events.name[rows], return_inverse=True)
     interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
@@ -186,9 +187,9 @@ def _names_launch(host: HostTrace, rows: Int64) -> Bool:
     return is_named
 
 
-def _has_host(host: HostTrace) -> bool:
+def _has_host(host: HostTrace, ops: Int64) -> bool:
     """Whether the trace shows anything of the host beside its calls."""
-    return len(op_rows(host)) > 0 or len(annotation_rows(host)) > 0
+    return len(ops) > 0 or len(annotation_rows(host)) > 0
 
 
 def _reasons(launch: Int64, is_named: Bool, *, has_host: bool) -> Int32:
