@@ -11,38 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import one_line
 
-from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64
+from ._host_slices import HostSlices, flow_rows, innermost, threads
 
-__all__ = ["DrawnFlows", "HostSlices", "draw_flows", "flow_rows", "move_flows", "threads"]
+__all__ = ["DrawnFlows", "draw_flows", "move_flows"]
 
 _START = ord("s")
-
-
-@dataclass(frozen=True, eq=False)
-class HostSlices:
-    """The slices of a host trace (phase X, with a start) as they will be drawn; s of them.
-
-    Attributes:
-        rows: int64[s]; rows of `HostTrace.events`, ascending.
-        track: int32[s]; rows of `HostTrace.tracks`.
-        thread: int32[s]; likewise, one for each thread; see `threads`.
-        start_ns, end_ns: int64[s]; trace clock; the end is not before the start.
-    """
-
-    rows: Int64
-    track: Int32
-    thread: Int32
-    start_ns: Int64
-    end_ns: Int64
-
-    def take(self, places: Int64 | Bool) -> HostSlices:
-        """Some of the slices."""
-        return HostSlices(self.rows[places], self.track[places], self.thread[places], self.start_ns[places], self.end_ns[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +42,6 @@ class DrawnFlows:
     def chain_count(self) -> int:
         """How many new ids are needed."""
         return int(self.chain.max()) + 1 if len(self.chain) else 0
-
-
-def flow_rows(host: HostTrace) -> Int64:
-    """int64[n]; rows of flow events that have a time, ascending."""
-    events = host.events
-    is_flow = (events.phase == _START) | (events.phase == ord("t")) | (events.phase == ord("f"))
-    return np.flatnonzero(is_flow & (events.start_ns != ABSENT)).astype(np.int64)
-
-
-def threads(host: HostTrace) -> Int32:
-    """For each track the first one that stands for the same thread: 2021's Kineto writes "7" at slices and 7 at their flows."""
-    first: dict[tuple[str, str], int] = {}
-    return np.array(
-        [first.setdefault((str(track.pid), str(track.tid)), number) for number, track in enumerate(host.tracks)], np.int32
-    )
 
 
 def draw_flows(host: HostTrace, slices: HostSlices) -> DrawnFlows:
@@ -118,60 +80,34 @@ def move_flows(host: HostTrace, row: Int32, slices: HostSlices) -> Int32:
     Returns:
         int32[n].
     """
-    events = host.events
     row = row.copy()
     flows = flow_rows(host)
-    thread = threads(host)[events.track[flows]]
-    for number in _split_threads(slices.thread, row[slices.rows], thread, row[flows]):
-        own = slices.take(slices.thread == number)
-        own = own.take(np.lexsort((-own.end_ns, own.start_ns)))
-        points = flows[thread == number]
-        place = _innermost(host, own, row, np.maximum(own.end_ns, own.start_ns + 1), points)
-        # Only a flow that would stand nowhere may stand at the very end of a slice.
-        place = np.where(place < 0, _innermost(host, own, row, own.end_ns + 1, points), place)
+    thread = threads(host)[host.events.track[flows]]
+    split = _split_threads(slices.thread, row[slices.rows], thread, row[flows])
+    if len(split):
+        own = slices.take(np.isin(slices.thread, split))
+        points = flows[np.isin(thread, split)]
+        place = innermost(host, own, _ordinals(own.thread, row[own.rows]), points)
         row[points[place >= 0]] = row[own.rows[place[place >= 0]]]
     return row
 
 
-def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int32) -> list[int]:
+def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int32) -> Int64:
     """Threads whose slices and flows stand on more than one row."""
     width = np.int64(max(row.max(initial=0), flow_row.max(initial=0)) + 1)
     pairs = np.unique(np.concatenate((thread, flow_thread)) * width + np.concatenate((row, flow_row)))
     numbers, row_count = np.unique(pairs // width, return_counts=True)
-    with_flows = np.isin(numbers, flow_thread)
-    return list(numbers[(row_count > 1) & with_flows].tolist())
+    split: Int64 = numbers[(row_count > 1) & np.isin(numbers, flow_thread)]
+    return split
 
 
-def _innermost(host: HostTrace, slices: HostSlices, row: Int32, end_ns: Int64, points: Int64) -> Int64:
-    """The innermost slice of one thread that is open at each of some events, on whatever row it is.
-
-    An empty slice is open for events of its time that stand behind it in the file.
-
-    Args:
-        host: The trace.
-        slices: Those of the thread, outer before inner.
-        row: int32; the row of every event; of the slices on one row none cross.
-        end_ns: int64[s]; from when on each slice does not count as open.
-        points: int64[n]; rows of the events.
-
-    Returns:
-        int64[n]; places in `slices`; -1 where none is open.
-    """
-    innermost = np.full(len(points), -1, np.int64)
-    for number in np.unique(row[slices.rows]).tolist():
-        place = np.flatnonzero(row[slices.rows] == number)
-        own = slices.take(place)
-        time_ns = host.events.start_ns[points]
-        start, end = np.concatenate((own.start_ns, time_ns)), np.concatenate((end_ns[place], time_ns))
-        is_empty = np.concatenate((own.end_ns == own.start_ns, np.ones(len(points), np.bool_)))
-        in_file = np.concatenate((own.rows, points))
-        order = np.lexsort((in_file, np.where(is_empty, 0, -end), is_empty, start))
-        parent = nest(np.zeros(len(order), np.int64), start[order], end[order])
-        found = np.empty(len(order), np.int64)
-        found[order] = np.where(parent < 0, -1, order[parent])
-        found = found[len(place) :]
-        innermost = np.maximum(innermost, np.where(found < 0, -1, place[found]))
-    return innermost
+def _ordinals(thread: Int32, row: Int32) -> Int64:
+    """Of each row its ordinal among those of its thread."""
+    width = np.int64(row.max(initial=0) + 1)
+    pairs, of_slice = np.unique(thread * width + row, return_inverse=True)
+    first = np.searchsorted(pairs // width, pairs // width)
+    ordinals: Int64 = np.arange(len(pairs)) - first
+    return ordinals[of_slice]
 
 
 def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:

@@ -17,8 +17,9 @@ from rblnpb.lanes import lanes
 from ..json_text import as_texts
 from ..timeline import Bool, HostTrace, HostTrack, Int32, Int64
 from ._chrome_copy import Change, TableChange, TimeChange
-from ._chrome_flows import DrawnFlows, HostSlices, draw_flows, move_flows, threads
+from ._chrome_flows import DrawnFlows, draw_flows, move_flows
 from ._chrome_ids import FreeNumbers, HeldRows, Label, hold_rows, id_text, thread_name
+from ._host_slices import HostSlices, complete_slices
 
 __all__ = ["HostPlan", "plan_host", "shown_times"]
 
@@ -95,7 +96,7 @@ def plan_host(host: HostTrace, free: FreeNumbers) -> HostPlan:
     events = host.events
     is_metadata, is_phaseless = events.phase == _METADATA, events.phase == 0
     is_timeless = ~is_phaseless & ~is_metadata & (events.start_ns == ABSENT)
-    slices = _slices(host)
+    slices = complete_slices(host)
     flows = draw_flows(host, slices)
     has_events = np.bincount(events.track[~is_metadata], minlength=len(host.tracks)) > 0
     held = hold_rows(host, has_events.tolist(), free)
@@ -132,14 +133,6 @@ def shown_times(host: HostTrace) -> Int64:
     events = host.events
     times: Int64 = events.start_ns[(events.start_ns != ABSENT) & (events.phase != _METADATA)]
     return times
-
-
-def _slices(host: HostTrace) -> HostSlices:
-    events = host.events
-    rows = np.flatnonzero((events.phase == _SLICE) & (events.start_ns != ABSENT)).astype(np.int64)
-    start = events.start_ns[rows]
-    track = events.track[rows]
-    return HostSlices(rows, track, threads(host)[track], start, start + np.maximum(events.duration_ns[rows], 0))
 
 
 def _lengthless(host: HostTrace) -> Bool:

@@ -1,0 +1,114 @@
+"""The slices of a host trace, and which of them is the innermost one open at a moment: what a flow event stands for.
+
+A flow event stands for the innermost slice of its thread at its time, on whatever row of a viewer that slice is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.columns import ABSENT
+
+from ..nesting import nest
+from ..timeline import Bool, HostTrace, Int32, Int64
+
+__all__ = ["HostSlices", "complete_slices", "flow_rows", "innermost", "threads"]
+
+
+@dataclass(frozen=True, eq=False)
+class HostSlices:
+    """Slices of a host trace as they will be drawn; s of them.
+
+    Attributes:
+        rows: int64[s]; rows of `HostTrace.events`, where each begins.
+        track: int32[s]; rows of `HostTrace.tracks`.
+        thread: int32[s]; likewise, one for each thread; see `threads`.
+        start_ns, end_ns: int64[s]; trace clock; the end is not before the start.
+    """
+
+    rows: Int64
+    track: Int32
+    thread: Int32
+    start_ns: Int64
+    end_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, places: npt.NDArray[np.integer[Any]] | Bool) -> HostSlices:
+        """Some of the slices."""
+        return HostSlices(self.rows[places], self.track[places], self.thread[places], self.start_ns[places], self.end_ns[places])
+
+
+def complete_slices(host: HostTrace) -> HostSlices:
+    """Those of phase X with a start, ascending; without a duration, or with a negative one, they are empty."""
+    events = host.events
+    rows = np.flatnonzero((events.phase == ord("X")) & (events.start_ns != ABSENT)).astype(np.int64)
+    start = events.start_ns[rows]
+    track = events.track[rows]
+    return HostSlices(rows, track, threads(host)[track], start, start + np.maximum(events.duration_ns[rows], 0))
+
+
+def flow_rows(host: HostTrace) -> Int64:
+    """int64[n]; rows of flow events that have a time, ascending."""
+    events = host.events
+    is_flow = (events.phase == ord("s")) | (events.phase == ord("t")) | (events.phase == ord("f"))
+    return np.flatnonzero(is_flow & (events.start_ns != ABSENT)).astype(np.int64)
+
+
+def threads(host: HostTrace) -> Int32:
+    """For each track the first one that stands for the same thread: 2021's Kineto writes "7" at slices and 7 at their flows."""
+    first: dict[tuple[str, str], int] = {}
+    return np.array(
+        [first.setdefault((str(track.pid), str(track.tid)), number) for number, track in enumerate(host.tracks)], np.int32
+    )
+
+
+def innermost(host: HostTrace, slices: HostSlices, row: npt.NDArray[np.integer[Any]], points: Int64) -> Int64:
+    """The innermost slice that is open at each of some events, on its thread.
+
+    An empty slice is open for events of its time that stand behind it in the file. Only an event that would stand nowhere may
+    stand at the very end of a slice.
+
+    Args:
+        host: The trace.
+        slices: Its slices.
+        row: int[s]; the row of each slice; of the slices of a thread on one row none cross.
+        points: int64[n]; rows of the events.
+
+    Returns:
+        int64[n]; places in `slices`; -1 where none is open.
+    """
+    order = np.lexsort((-slices.end_ns, slices.start_ns))
+    outer_first, row = slices.take(order), row[order]
+    thread = threads(host)[host.events.track[points]]
+    place = _open_at(host, outer_first, row, np.maximum(outer_first.end_ns, outer_first.start_ns + 1), points, thread)
+    nowhere = np.flatnonzero(place < 0)
+    if len(nowhere):
+        place[nowhere] = _open_at(host, outer_first, row, outer_first.end_ns + 1, points[nowhere], thread[nowhere])
+    return np.append(order, -1)[place]
+
+
+def _open_at(
+    host: HostTrace, slices: HostSlices, row: npt.NDArray[np.integer[Any]], end_ns: Int64, points: Int64, thread: Int32
+) -> Int64:
+    """As `innermost`, of slices that stand outer before inner and do not count as open from `end_ns` on."""
+    found = np.full(len(points), -1, np.int64)
+    time_ns = host.events.start_ns[points]
+    for number in np.unique(row).tolist():
+        place = np.flatnonzero(row == number)
+        own = slices.take(place)
+        start, end = np.concatenate((own.start_ns, time_ns)), np.concatenate((end_ns[place], time_ns))
+        is_empty = np.concatenate((own.end_ns == own.start_ns, np.ones(len(points), np.bool_)))
+        in_file = np.concatenate((own.rows, points))
+        order = np.lexsort((in_file, np.where(is_empty, 0, -end), is_empty, start))
+        parent = nest(np.concatenate((own.thread, thread)).astype(np.int64)[order], start[order], end[order])
+        around = np.empty(len(order), np.int64)
+        around[order] = np.where(parent < 0, -1, order[parent])
+        around = around[len(place) :]
+        found = np.maximum(found, np.where(around < 0, -1, np.append(place, -1)[around]))
+    return found

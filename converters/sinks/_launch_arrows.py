@@ -1,0 +1,115 @@
+"""Arrows from the place on the host where work was submitted to the first of that work on the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+
+from ..timeline import MATCHED_RULES, Bool, Int64, Timeline
+
+__all__ = ["FirstWork", "LaunchArrows", "first_work", "launch_arrows"]
+
+_NOWHERE: Final = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class FirstWork:
+    """What every launch did first; columns have a row for each launch.
+
+    Attributes:
+        is_frame: bool[n]; whether that is a frame, or a slice.
+        row: int64[n]; row of `Timeline.frames` or `Timeline.slices`; -1 = the launch did nothing.
+        event: int64[n]; row of the host trace's events that shows it; -1 = none does.
+        start_ns: int64[n]; trace clock.
+    """
+
+    is_frame: Bool
+    row: Int64
+    event: Int64
+    start_ns: Int64
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchArrows:
+    """Arrows; all columns have the same length n.
+
+    Attributes:
+        launch: int64[n]; rows of `Timeline.launches`.
+        op: int64[n]; rows of the host trace's events, where they start.
+        source_ns: int64[n]; trace clock; within the op, and not after the first work of the launch.
+        findings: Launches that have no arrow, counted.
+    """
+
+    launch: Int64
+    op: Int64
+    source_ns: Int64
+    findings: tuple[Finding, ...]
+
+    def __len__(self) -> int:
+        return len(self.launch)
+
+
+def first_work(timeline: Timeline) -> FirstWork:
+    """The first slice or frame of every launch. Those that no host trace shows go before the host's; among equals the frame."""
+    count = len(timeline.launches)
+    is_frame, row, event = np.zeros(count, np.bool_), np.full(count, -1, np.int64), np.full(count, -1, np.int64)
+    start_ns = np.full(count, _NOWHERE, np.int64)
+    for is_ours in (True, False):
+        unfound = row < 0
+        for slices in (timeline.slices, timeline.frames):
+            rows = np.flatnonzero((slices.launch >= 0) & ((slices.event < 0) == is_ours))
+            rows = rows[unfound[slices.launch[rows]]]
+            launch, start = slices.launch[rows], slices.start_ns[rows]
+            np.minimum.at(start_ns, launch, start)
+            # Among equals the frame, which comes last here, and of slices the first, which is why they go backwards.
+            first = rows[start == start_ns[launch]][::-1]
+            row[slices.launch[first]] = first
+            event[slices.launch[first]] = slices.event[first]
+            is_frame[slices.launch[first]] = slices is timeline.frames
+    return FirstWork(is_frame, row, event, start_ns)
+
+
+def launch_arrows(timeline: Timeline, work: FirstWork, has_arrow: Bool) -> LaunchArrows:
+    """An arrow for every launch that matched an op and did something on a device.
+
+    It starts in the op, at the moment of the launch, and points at the start of the launch's first work.
+
+    Args:
+        timeline: The timeline.
+        work: See `first_work`.
+        has_arrow: bool[launches]; whether an arrow of the host trace points at that work already; no second one is drawn.
+    """
+    launches = timeline.launches
+    matched = np.flatnonzero((launches.host_row >= 0) & (launches.reason < MATCHED_RULES))
+    is_idle = work.row[matched] < 0
+    rows = matched[~is_idle & ~has_arrow[matched]]
+    op = launches.host_row[rows]
+    if timeline.host is None:
+        return LaunchArrows(rows, op, op, ())
+    events = timeline.host.events
+    start = events.start_ns[op]
+    last = start + np.maximum(events.duration_ns[op] - 1, 0)
+    # What a launch causes cannot start before it: where it does, the clocks are to blame, and the arrow starts a little earlier.
+    source_ns = np.clip(np.minimum(launches.start_ns[rows], work.start_ns[rows]), start, last)
+    is_backwards = source_ns > work.start_ns[rows]
+    return LaunchArrows(
+        launch=rows[~is_backwards],
+        op=op[~is_backwards],
+        source_ns=source_ns[~is_backwards],
+        findings=_findings(int(is_idle.sum()), int(is_backwards.sum())),
+    )
+
+
+def _findings(idle: int, backwards: int) -> tuple[Finding, ...]:
+    made = []
+    if idle:
+        text = f"{idle} launches matched an op and have no slice on a device; no arrow starts there"
+        made.append(Finding(Severity.INFO, "launches-without-device-work", text, idle))
+    if backwards:
+        text = f"{backwards} launches have device work that starts before their op does; no arrow can say that"
+        made.append(Finding(Severity.WARNING, "device-work-before-op", text, backwards))
+    return tuple(made)
