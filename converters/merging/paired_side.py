@@ -53,13 +53,10 @@ def paired_timeline(profile: Profile, host: HostTrace) -> Timeline | None:
         return None
     alignment = Alignment.of_fits(profile, found.fits)
     base, placed = place_profile(profile, None, alignment)
-    slice_row, frame_row = (
-        np.where(mask, np.cumsum(mask) - 1, -1) for mask in (placed["device_slices"], placed["workload_slices"])
-    )
-    count = len(slice_row)
+    count = len(profile.device_slices)
     is_slice = found.own < count
-    slices = _placed_pairs(slice_row, found.own[is_slice], found.other[is_slice])
-    frames = _placed_pairs(frame_row, found.own[~is_slice] - count, found.other[~is_slice])
+    slices = _placed_pairs(placed["device_slices"], found.own[is_slice], found.other[is_slice])
+    frames = _placed_pairs(placed["workload_slices"], found.own[~is_slice] - count, found.other[~is_slice])
     calls = find_calls(profile)
     of_placed = calls.of_slice[placed["device_slices"]], calls.of_frame[placed["workload_slices"]]
     joined = union_timeline(base, trace, slices, frames, of_placed)

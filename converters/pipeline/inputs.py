@@ -1,4 +1,4 @@
-"""Files in: which is a profile and which a host trace is told by content, never by name."""
+"""Files in: which is a profile, ours or the vendor's, and which a host trace is told by content, never by name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Final
 from rblnpb.errors import FormatError, MergeError, UsageError
 from rblnpb.profile import Profile
 from rblnpb.reader import read, read_all
-from rblnpb.signatures import is_profile
 
 from ..merging import merge
+from ..sources.file_kinds import FileKind, file_kind
 from ..sources.kineto import read_host
 from ..timeline import HostTrace, Timeline
 from .archives import unpack
@@ -57,43 +57,62 @@ def read_inputs(
     """Read a device profile, a host trace, or one of each; which is which is told by content.
 
     Args:
-        inputs: Names of files or folders; "-" is standard input.
+        inputs: Names of files or folders; "-" is standard input. Several profiles are one recording of the vendor's.
         host: Name of the host trace, when it is to be read as one and as nothing else.
         strict: Refuse what is damaged or odd instead of reading what is whole.
         progress: Called with (bytes done, bytes in all) while a host trace is read.
 
     Raises:
         FormatError: An input cannot be read.
-        MergeError: Several profiles, or several host traces.
+        MergeError: Several profiles of ours, files of several ranks or recordings of the vendor's, or several host traces.
         CheckError: `strict`, and something is missing or odd.
         UsageError: Standard input is given twice, or a profile as the host trace.
     """
     if sum(str(name) == "-" for name in (*inputs, host)) > 1:
         raise UsageError("standard input (-) can be read once: name the other input's file")
+    vendors: list[_Peeked] = []
     profiles: list[tuple[str, Profile]] = []
     traces: list[tuple[str, HostTrace]] = []
-    for name in [name for given in inputs for name in _expand(os.fspath(given))]:
-        source, head = _peek(name)
-        if _is_trace(head):
-            traces.append((name, read_host(source, strict=strict, progress=progress)))
-        else:
-            profile, archived = unpack(read(source, strict=strict), display_name(name), strict=strict)
-            profiles += [] if profile is None else [(name, profile)]
-            traces += [] if archived is None else [(name, archived)]
+    for found in [_peek(name) for given in inputs for name in _expand(os.fspath(given))]:
+        if found.kind is FileKind.VENDOR_PROFILE:
+            vendors.append(found)
+            continue
+        profile, trace = _read_one(found, strict=strict, progress=progress)
+        profiles += [] if profile is None else [(found.name, profile)]
+        traces += [] if trace is None else [(found.name, trace)]
     if host is not None:
-        source, head = _peek(os.fspath(host))
-        if is_profile(head):
-            profile, archived = unpack(read(source, strict=strict), display_name(host), strict=strict)
-            if profile is not None or archived is None:
-                raise UsageError(f"{os.fspath(host)} is a device profile; --host takes a host trace (.json, .json.gz, or archived)")
-            traces.append((os.fspath(host), archived))
-        else:
-            traces.append((os.fspath(host), read_host(source, strict=strict, progress=progress)))
+        found = _peek(os.fspath(host))
+        profile, trace = None, None
+        if found.kind is not FileKind.VENDOR_PROFILE:
+            profile, trace = _read_one(found, strict=strict, progress=progress, is_host=True)
+        if profile is not None or trace is None:
+            raise UsageError(f"{found.name} is a device profile; --host takes a host trace (.json, .json.gz, or archived)")
+        traces.append((found.name, trace))
+    if vendors and profiles:
+        both = f"{vendors[0].name} is the vendor's, {profiles[0][0]} is not"
+        raise MergeError(f"cannot join device profiles of two formats ({both}): give those of one")
     _require_one("device profiles", [name for name, _ in profiles])
     _require_one("host traces", [name for name, _ in traces])
-    profile = profiles[0][1] if profiles else None
-    trace = traces[0][1] if traces else None
-    return Inputs(profile, trace, tuple(dict.fromkeys(display_name(name) for name, _ in [*profiles, *traces])))
+    own = _read_vendor(vendors, strict=strict) if vendors else (profiles[0][1] if profiles else None)
+    names = [*(one.name for one in vendors), *(name for name, _ in [*profiles, *traces])]
+    return Inputs(own, traces[0][1] if traces else None, tuple(dict.fromkeys(map(display_name, names))))
+
+
+def _read_one(
+    found: _Peeked, *, strict: bool, progress: Progress | None, is_host: bool = False
+) -> tuple[Profile | None, HostTrace | None]:
+    """The profile in an input, the host trace in it, or both; `is_host`: it was given as a host trace."""
+    if found.kind is FileKind.HOST_TRACE or (is_host and found.kind is FileKind.OTHER):
+        return None, read_host(found.source, strict=strict, progress=progress)
+    # What is of no known kind is refused by this reader, which names it.
+    return unpack(read(found.source, strict=strict), display_name(found.name), strict=strict)
+
+
+def _read_vendor(files: Sequence[_Peeked], *, strict: bool) -> Profile:
+    """The profile of all files of one recording of the vendor's. Perfetto's bindings are loaded for nothing else."""
+    from ..sources.vendor_pb import read_vendor_profile
+
+    return read_vendor_profile([one.source for one in files], strict=strict)
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -113,17 +132,13 @@ def read_file(path: str | os.PathLike[str], *, strict: bool = False) -> list[Pro
         FormatError: It cannot be read.
         CheckError: `strict`, and something is missing or odd.
     """
-    source, head = _peek(os.fspath(path))
-    return read_host(source, strict=strict) if _is_trace(head) else read_all(source, strict=strict)
-
-
-def _is_trace(head: bytes) -> bool:
-    """Whether an input is to be read as a host trace; what is neither is refused by the profile reader, which names it.
-
-    A profile may begin like JSON after a line feed, for that is the tag of its first packet.
-    """
-    is_text = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
-    return not is_profile(head) and (is_text or head[:2] == b"\x1f\x8b")
+    found = _peek(os.fspath(path))
+    if found.kind is FileKind.HOST_TRACE:
+        return read_host(found.source, strict=strict)
+    if found.kind is FileKind.VENDOR_PROFILE:
+        return [_read_vendor([found], strict=strict)]
+    # What is of no known kind is refused by this reader, which names it.
+    return read_all(found.source, strict=strict)
 
 
 def _expand(name: str) -> list[str]:
@@ -133,7 +148,7 @@ def _expand(name: str) -> list[str]:
     try:
         if name == "-" or not Path(name).is_dir():
             return [name]
-        found = sorted(path for path in Path(name).iterdir() if path.name.endswith((".pb", ".json", ".json.gz")))
+        found = sorted(path for path in Path(name).iterdir() if path.name.endswith((".pb", ".pb.gz", ".json", ".json.gz")))
     except OSError as error:
         raise FormatError(name, (error.strerror or str(error)).lower()) from error
     if not found:
@@ -141,7 +156,28 @@ def _expand(name: str) -> list[str]:
     return [str(path) for path in found]
 
 
-def _peek(name: str) -> tuple[Any, bytes]:
+@dataclass(frozen=True)
+class _Peeked:
+    """An input whose first bytes were looked at.
+
+    Attributes:
+        name: As given.
+        source: What to read from.
+        kind: Which format it is of.
+    """
+
+    name: str
+    source: Any
+    kind: FileKind
+
+
+def _peek(name: str) -> _Peeked:
+    """An input, with its kind, told by its first bytes."""
+    source, head = _begun(name)
+    return _Peeked(name, source, file_kind(head))
+
+
+def _begun(name: str) -> tuple[Any, bytes]:
     """What to read from, and its first bytes."""
     if name == "-":
         if sys.stdin is None:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
+
+from tests.support import vendor_traces
+from tests.support.vendor_traces import Json
 
 perfetto = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="Perfetto's bindings are not installed")
 
@@ -342,3 +345,52 @@ def snapshot(sequence: int = 1, **clocks: int) -> Any:
     """A ClockSnapshot: `c64=5` is clock 64 at 5 ns."""
     entries = [{"clock_id": int(name[1:]), "timestamp": value} for name, value in clocks.items()]
     return packet(trusted_packet_sequence_id=sequence, clock_snapshot=perfetto.ClockSnapshot(clocks=entries))
+
+
+# --- the trace.json of the same run ------------------------------------------------------------------------------------
+
+_CATEGORIES = {
+    NEC: "kernel",
+    "compute": "kernel",
+    NEURAL_DMA: "gpu_memcpy",
+    TASK_DMA: "gpu_memcpy",
+    EXTERNAL_HDMA: "gpu_memcpy",
+    "copy": "gpu_memcpy",
+    DEVICE_SYNC: "privateuse1_driver",
+    "collective": "privateuse1_driver",
+}
+
+
+def trace_rows(slices: Sequence[Slice], to_host: Callable[[int], int], device_pid: int = vendor_traces.DEVICE_PID) -> list[Json]:
+    """Rows of the vendor's bridge for what happened on the device.
+
+    Args:
+        slices: What happened.
+        to_host: A time of the device to ns since the start of the session.
+        device_pid: Process of the rows.
+    """
+    lanes = {track: lane for lane, track in enumerate(dict.fromkeys(one.track for one in slices))}
+    rows = [vendor_traces.metadata("process_name", device_pid, name=slices[0].device)] if slices else []
+    rows += [vendor_traces.metadata("thread_name", device_pid, lane, name=track) for track, lane in lanes.items()]
+    for one in slices:
+        assert one.end_ns is not None
+        start, end = to_host(one.start_ns), to_host(one.end_ns)
+        category = _CATEGORIES.get(one.track, "privateuse1_runtime")
+        rows.append(vendor_traces.span(category, one.name, start, end, pid=device_pid, tid=lanes[one.track], **one.annotations))
+    return rows
+
+
+def launched(slices: Sequence[Slice], step_ns: int = 10_000) -> list[Slice]:
+    """The same with the id of the launch of each, as the bridge notes it: from 1 on, one for every `step_ns`."""
+    first = min(one.start_ns for one in slices)
+    return [replace(one, annotations={"launch_id": (one.start_ns - first) // step_ns + 1}) for one in slices]
+
+
+def host_rows(starts_ns: Sequence[int], *, has_markers: bool = True) -> list[Json]:
+    """An operator of 2,000 ns around each launch, and a marker of the bridge 500 ns after its begin."""
+    rows = []
+    for number, at in enumerate(starts_ns, start=1):
+        rows.append(vendor_traces.op(f"aten::op{number}", at - 500, at + 1500))
+        if has_markers:
+            rows.append(vendor_traces.span("privateuse1_runtime", "rbln_run", at, at, launch_id=number))
+    return rows
