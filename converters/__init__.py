@@ -20,6 +20,7 @@ if __name__ != "rblnpb.converters":
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .pipeline import (
+        advise,
         attribute,
         call_stacks,
         device_bounds,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HostTrace",
     "Timeline",
+    "advise",
     "archived_trace",
     "attribute",
     "call_stacks",
@@ -63,6 +65,7 @@ __all__ = [
 _HOMES = {
     "HostTrace": "timeline",
     "Timeline": "timeline",
+    "advise": "pipeline",
     "archived_trace": "sources.archive",
     "attribute": "pipeline",
     "call_stacks": "pipeline",

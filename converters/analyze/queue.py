@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..results import QueueUse
@@ -13,8 +15,11 @@ __all__ = ["queue_use", "queues"]
 
 def queues(work: LaunchWork) -> tuple[QueueUse, tuple[QueueUse, ...]]:
     """The queue of all devices together, and that of each."""
-    each = tuple(queue_use(name, work.submitted_ns[own], work.end_ns[own]) for name, own in work.by_device())
-    return queue_use("", work.submitted_ns, work.end_ns), each
+    everything = queue_use("", work.submitted_ns, work.end_ns)
+    of_device = list(work.by_device())
+    if len(of_device) == 1:
+        return everything, (replace(everything, device=of_device[0][0]),)
+    return everything, tuple(queue_use(name, work.submitted_ns[own], work.end_ns[own]) for name, own in of_device)
 
 
 def queue_use(device: str, submitted_ns: Int64, end_ns: Int64) -> QueueUse:
@@ -33,7 +38,8 @@ def queue_use(device: str, submitted_ns: Int64, end_ns: Int64) -> QueueUse:
     """
     begin = np.sort(submitted_ns)
     end = np.sort(np.maximum(end_ns, submitted_ns))
-    time_ns = np.unique(np.concatenate((begin, end)))
+    moments = np.sort(np.concatenate((begin, end)), kind="stable")
+    time_ns = moments[np.diff(moments, append=moments[-1:] + 1) > 0]
     length = np.searchsorted(begin, time_ns, side="right") - np.searchsorted(end, time_ns, side="right")
     passed_ns = np.diff(time_ns)
     longest = int(length.max(initial=0))

@@ -9,6 +9,7 @@ from rblnpb.errors import Finding, Severity, verdict
 from ..dialect import host_window
 from ..results import EngineActivity, ProfileStatus
 from ..timeline import MATCH_RULES, MATCHED_RULES, AlignedSlices, Timeline
+from .advice import advice_findings
 from .intervals import exact_sum, overlap_count, union_ns
 from .overheads import overhead_totals
 
@@ -24,7 +25,7 @@ def profile_status(timeline: Timeline) -> ProfileStatus:
     counts = np.bincount(timeline.launches.reason, minlength=len(MATCH_RULES)).tolist()
     by_rule = {rule: count for rule, count in zip(MATCH_RULES, counts, strict=True) if count}
     engines = _engines(timeline, slices) + _engines(timeline, timeline.frames)
-    findings = (*timeline.findings, *_serialisation(timeline), *_overlaps(engines))
+    findings = (*timeline.findings, *_serialisation(timeline), *_overlaps(engines), *advice_findings(timeline))
     return ProfileStatus(
         verdict=verdict(findings),
         sources=timeline.sources,

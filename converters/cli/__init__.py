@@ -32,6 +32,7 @@ _COMMANDS = {
     "summary": "print torch's key_averages table, with device time on the op that launched it",
     "latency": "tell how long launches take to reach the device, and how many queue up",
     "stacks": "tell which op, module or Python frame the device's time comes from, as a table or as stacks for flame graphs",
+    "advise": "name what costs time that nobody wrote, the dearest first, with a line of advice each",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
     "check": "list every finding about one file",
     "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
@@ -44,6 +45,7 @@ question                                              command
   what did host and device do, and when?                rblnpb convert device.pb --host trace.json -o merged.json
   how long do launches take to reach the device?        rblnpb latency device.pb --host trace.json
   which line of my program is device time from?         rblnpb stacks device.pb --host trace.json -o t.speedscope.json
+  what does the host do that nobody wrote?              rblnpb advise device.pb --host trace.json
   can I trust this profile?                             rblnpb status device.pb --host trace.json
   is this file whole?                                   rblnpb check device.pb
   what is in this file?                                 rblnpb show FILE

@@ -3,6 +3,7 @@
 Every step that the command line offers is a function here; nothing here knows argv, a terminal or an exit code.
 """
 
+from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks, write_data
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
@@ -15,6 +16,7 @@ __all__ = [
     "STACK_KEYS",
     "STACK_WEIGHTS",
     "SUMMARY_KEYS",
+    "Advised",
     "Archived",
     "Attribution",
     "Bounds",
@@ -27,6 +29,7 @@ __all__ = [
     "SliceSummary",
     "Status",
     "Summary",
+    "advise",
     "attribute",
     "call_stacks",
     "check_file",

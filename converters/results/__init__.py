@@ -1,5 +1,6 @@
 """Result tables: what analyses find out and sinks show. Small, immutable, exact; no arithmetic and no text. One file a result."""
 
+from .advice import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
 from .attribution import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from .idle import (
@@ -26,7 +27,10 @@ from .status import EngineActivity, ExplainedOverheads, OverheadPart, OverheadTo
 __all__ = [
     "CAUSES",
     "FRAME_KINDS",
+    "HOST_CLASSES",
     "STEPS",
+    "Advice",
+    "AdviceReport",
     "AttributionTable",
     "CallStacks",
     "CauseTime",
@@ -45,6 +49,8 @@ __all__ = [
     "Gap",
     "GapPart",
     "GroupBounds",
+    "HostShare",
+    "HostSplit",
     "IdleReport",
     "KeyAverages",
     "KindOccupancy",

@@ -8,7 +8,7 @@ from typing import Final
 
 import orjson
 
-from ..results import Distribution, Latency, LatencyFigures, LatencyGroup, QueueUse
+from ..results import Latency, LatencyFigures, LatencyGroup, QueueUse
 from ._csv_text import csv_text
 from ._json_values import exact
 from ._text_tables import TextReport
@@ -19,6 +19,9 @@ __all__ = ["render_latency_csv", "render_latency_json", "render_latency_text"]
 
 _GROUPS_SHOWN: Final = 20
 _LENGTHS_SHOWN: Final = 3
+_FIGURES: Final = ("mean", "min", "p50", "p90", "p99", "max")
+_WIDE: Final = 112
+"""Columns from which all figures of a group have room."""
 
 
 def render_latency_text(latency: Latency, *, width: int = 120) -> str:
@@ -31,31 +34,28 @@ def render_latency_text(latency: Latency, *, width: int = 120) -> str:
     report = TextReport(width)
     known = "not known how exact: no clock of a device was read" if latency.uncertainty_ns is None else None
     report.line(f"Submission latency: from the launch to its first work ({known or f'±{format_ns(latency.uncertainty_ns or 0)}'})")
-    report.line(f"  {' + '.join(latency.sources)}\n")
-    report.table(
-        ("", "launches", "mean", "min", "p50", "p90", "p99", "max"),
-        (
-            [name, *_cells(values)]
-            for name, values in (
-                ("latency", latency.total.latency),
-                ("  behind earlier launches", latency.waiting),
-                ("  submission", latency.submission),
-            )
-        ),
-    )
+    report.line(f"  {' + '.join(latency.sources)}")
+    report.line(f"  {latency.total.latency.count:,} launches\n")
+    _print_total(report, latency)
     for line in _notes(latency):
         report.line(line)
     for title, groups in (("Program", latency.programs), ("Thread", latency.threads)):
         if len(groups) > 1:
-            _print_groups(report, title, groups)
+            _print_groups(report, title, groups, is_wide=width >= _WIDE)
     _print_queues(report, latency)
     report.findings(latency.findings)
     return report.text()
 
 
-def _cells(values: Distribution) -> list[str]:
-    lengths = (values.mean_ns, values.min_ns, values.p50_ns, values.p90_ns, values.p99_ns, values.max_ns)
-    return [format_count(values.count), *("" if one is None else format_ns(one) for one in lengths)]
+def _print_total(report: TextReport, latency: Latency) -> None:
+    """A row a figure: few columns, so that they fit everywhere."""
+    columns = (latency.total.latency, latency.waiting, latency.submission)
+    rows = [[name, *(_length(getattr(column, f"{name}_ns")) for column in columns)] for name in _FIGURES]
+    report.table(("", "latency", "behind earlier launches", "submission"), rows)
+
+
+def _length(time_ns: int | None) -> str:
+    return "" if time_ns is None else format_ns(time_ns)
 
 
 def _notes(latency: Latency) -> Iterator[str]:
@@ -74,13 +74,22 @@ def _notes(latency: Latency) -> Iterator[str]:
         yield f"  Left out: {latency.slices_without_launch:,} slices of work, whose launch is not known"
 
 
-def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...]) -> None:
-    report.line()
-    rows = [[_name(group), *_cells(group.figures.latency), format_ns(group.figures.waiting_ns)] for group in groups[:_GROUPS_SHOWN]]
+def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...], *, is_wide: bool) -> None:
+    figures = _FIGURES if is_wide else ("p50", "p99", "max")
+    rows = [
+        [
+            _name(group),
+            format_count(group.figures.latency.count),
+            *(_length(getattr(group.figures.latency, f"{name}_ns")) for name in figures),
+            format_ns(group.figures.waiting_ns),
+        ]
+        for group in groups[:_GROUPS_SHOWN]
+    ]
     if len(groups) > _GROUPS_SHOWN:
         rest = sum(group.figures.latency.count for group in groups[_GROUPS_SHOWN:])
-        rows.append([f"{len(groups) - _GROUPS_SHOWN:,} more", format_count(rest), *[""] * 7])
-    report.table((title, "launches", "mean", "min", "p50", "p90", "p99", "max", "waited"), rows)
+        rows.append([f"{len(groups) - _GROUPS_SHOWN:,} more", format_count(rest), *[""] * (len(figures) + 1)])
+    report.line()
+    report.table((title, "launches", *figures, "waited"), rows)
 
 
 def _name(group: LatencyGroup) -> str:

@@ -67,8 +67,8 @@ class Recorded:
     end_ns: int
 
 
-RECORDED = ("fallback", "compile", "wait", "download", "upload", "submit")
-"""Of records that overlap, the one named first counts. (Copies: which of the two comes first makes no class of its own.)"""
+RECORDED = ("fallback", "compile", "wait", "upload", "download", "submit")
+"""Of records that overlap, the one named first counts."""
 COPIES = ("aten::to", "aten::_to_copy", "aten::copy_", "aten::_copy_from")
 
 

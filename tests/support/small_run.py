@@ -148,7 +148,8 @@ def small_trace() -> HostTrace:
         {"ph": "M", "name": "thread_name", "pid": MAIN, "tid": tid, "args": {"name": name}}
         for tid, name in ((MAIN, "main"), (WORKER, "worker"))
     ]
-    return host_trace(step, *ops, *named, base_time_ns=BASE_NS)
+    head = f'{{"schemaVersion": 1, "baseTimeNanoseconds": {BASE_NS}, "traceEvents": ['
+    return host_trace(step, *ops, *named, head=head, base_time_ns=BASE_NS)
 
 
 def _us(time_ns: int) -> str:

@@ -53,12 +53,16 @@ def test_text() -> None:
     assert render_latency_text(LATENCY) == (
         "Submission latency: from the launch to its first work (±812 ns)\n"
         "  a.pb + t.json\n"
+        "  4 launches\n"
         "\n"
-        "                            launches       mean    min        p50        p90        p99        max\n"
-        "──────────────────────────────────────────────────────────────────────────────────────────────────\n"
-        "latency                            4   2.775 µs   0 ns   1.000 µs   9.100 µs   9.100 µs   9.100 µs\n"
-        "  behind earlier launches          4   2.250 µs   0 ns       0 ns   9.000 µs   9.000 µs   9.000 µs\n"
-        "  submission                       4     525 ns   0 ns     100 ns   1.000 µs   1.000 µs   1.000 µs\n"
+        "        latency   behind earlier launches   submission\n"
+        "──────────────────────────────────────────────────────\n"
+        "mean   2.775 µs                  2.250 µs       525 ns\n"
+        "min        0 ns                      0 ns         0 ns\n"
+        "p50    1.000 µs                      0 ns       100 ns\n"
+        "p90    9.100 µs                  9.000 µs     1.000 µs\n"
+        "p99    9.100 µs                  9.000 µs     1.000 µs\n"
+        "max    9.100 µs                  9.000 µs     1.000 µs\n"
         "\n"
         "  Waited behind earlier launches: 1 of 4, 9.000 µs of 11.100 µs\n"
         "  Device first: 1 of 4, by up to 100 ns; they count as 0\n"
@@ -83,12 +87,11 @@ def test_text_without_launches() -> None:
     assert render_latency_text(NOTHING) == (
         "Submission latency: from the launch to its first work (not known how exact: no clock of a device was read)\n"
         "  t.json\n"
+        "  0 launches\n"
         "\n"
-        "                            launches   mean   min   p50   p90   p99   max\n"
-        "─────────────────────────────────────────────────────────────────────────\n"
-        "latency                            0\n"
-        "  behind earlier launches          0\n"
-        "  submission                       0\n"
+        "       latency   behind earlier launches   submission\n"
+        "─────────────────────────────────────────────────────\n"
+        "mean\nmin\np50\np90\np99\nmax\n"
         "\n"
         "Findings: none\n"
     )
@@ -116,6 +119,12 @@ def test_many_programs_are_cut_short() -> None:
         ["p19", "4", *["2.775", "µs", "0", "ns", "1.000", "µs", "9.100", "µs", "9.100", "µs", "9.100", "µs", "9.000", "µs"]],
         ["5", "more", "20"],
     ]
+
+
+def test_a_narrow_terminal_has_room_for_fewer_figures() -> None:
+    lines = render_latency_text(LATENCY, width=80).splitlines()
+    assert "Program   launches        p50        p99        max     waited" in lines
+    assert max(map(len, lines)) <= 80
 
 
 def test_json() -> None:

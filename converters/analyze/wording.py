@@ -1,0 +1,29 @@
+"""Small words of findings and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+__all__ = ["counted", "first_few"]
+
+_FEW: Final = 3
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """A number of things, with its noun; `nouns` where the plural does not merely end in s.
+
+    >>> counted(1, "scan"), counted(1_200, "copy", "copies")
+    ('1 scan', '1,200 copies')
+    """
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def first_few(names: Sequence[str]) -> str:
+    """The first three names, and how many more there are.
+
+    >>> first_few(["mm", "add"]), first_few(["mm", "add", "mul", "sub"])
+    ('mm, add', 'mm, add, mul and 1 more')
+    """
+    more = len(names) - _FEW
+    return ", ".join(names[:_FEW]) + (f" and {more:,} more" if more > 0 else "")

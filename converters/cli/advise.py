@@ -1,0 +1,37 @@
+"""rblnpb advise: what costs time that nobody wrote, and what to do about it?"""
+
+from __future__ import annotations
+
+import argparse
+
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+
+EXAMPLES = """\
+examples:
+  rblnpb advise device.pb --host trace.json.gz
+  rblnpb advise trace.json                                       # scans of inputs, waits, small copies
+  rblnpb advise device.pb                                        # hidden work, compilation, stalls, slow transfers
+  rblnpb advise device.pb --host trace.json --format json | jq '.advice[] | [.cost_ns, .code, .advice]'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of this subcommand."""
+    add_inputs(parser)
+    add_format(parser, "text", "json")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Look and print."""
+    import shutil
+
+    from .. import pipeline
+
+    with ProgressBar("reading") as progress:
+        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
+    timeline = inputs.merge()
+    advised = pipeline.advise(timeline)
+    width = max(shutil.get_terminal_size((120, 24)).columns, 80)
+    print_data(advised.to_json() if options.format == "json" else advised.text(width))
+    print_findings(timeline.findings)
+    return 0
