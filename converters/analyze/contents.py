@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rblnpb.profile import ENGINE_NAMES, KINDS, Profile
+from rblnpb.profile import ENGINE_NAMES, KINDS, Profile, Session
 
 from ..dialect import device_rows, slice_rows
 from ..timeline import HostTrace
@@ -31,7 +31,7 @@ def profile_contents(profile: Profile) -> dict[str, object]:
         "settings": dict(session.settings),
     }
     return {
-        "format": f"rblnpb profile, schema {session.schema_version[0]}.{session.schema_version[1]}",
+        "format": _format(session),
         "session": said,
         "devices": [
             {"name": device.name, "chiplet_count": device.chiplet_count, "engine_count": _engine_count(profile, device.device_id)}
@@ -65,6 +65,14 @@ def _clocks(profile: Profile) -> list[dict[str, object]]:
         }
         for clock in profile.clocks
     ]
+
+
+def _format(session: Session) -> str:
+    """Whose format it is: a schema of ours, or the vendor's, which has none that is known."""
+    major, minor = session.schema_version
+    if (major, minor) != (0, 0):
+        return f"rblnpb profile, schema {major}.{minor}"
+    return "vendor profile (Perfetto track events)" if session.tool_name else "profile of no known schema"
 
 
 def _engine_count(profile: Profile, device_id: int) -> int:
