@@ -1,7 +1,7 @@
 """Calls of the runtime in a profile that records no launches: which slices and frames ran in one call, and when that was.
 
-A call is one execution on one runtime instance: names tell both by their numbers, frames stand around it. Where the numbers begin
-anew, as they may with every file of a recording, the frames tell the calls apart.
+A call is one execution on one runtime instance: names tell both by their numbers, frames stand around it, and records may name
+their launch. Where the numbers begin anew, as they may with every file of a recording, the frames tell the calls apart.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class Calls:
         of_frame: int64[m]; of each of `Profile.workload_slices`.
         clock_id: int64[k]; on which clock each is timed.
         start, end: int64[k]; first start and last end of what ran in it, in ticks.
+        launch_id: int64[k]; the launch that its records name; 0 = none, or several.
     """
 
     of_slice: Int64
@@ -35,6 +36,7 @@ class Calls:
     clock_id: Int64
     start: Int64
     end: Int64
+    launch_id: Int64
 
     def __len__(self) -> int:
         return len(self.start)
@@ -44,12 +46,14 @@ def find_calls(profile: Profile) -> Calls:
     """The calls of a profile."""
     slices, frames = profile.device_slices, profile.workload_slices
     count = len(slices)
-    instance, sequence, clock, start = (
+    instance, sequence, clock, start, launch_id = (
         np.concatenate((getattr(slices, name).astype(np.int64), getattr(frames, name).astype(np.int64)))
-        for name in ("instance", "sequence", "clock_id", "start_ticks")
+        for name in ("instance", "sequence", "clock_id", "start_ticks", "launch_id")
     )
+    is_named = sequence != ABSENT
     # From 1 on: 0 joins nothing.
-    group = np.where(sequence == ABSENT, 0, _dense(clock, instance, sequence) + 1)
+    group = _dense(clock, np.where(is_named, instance, -1), np.where(is_named, sequence, launch_id)) + 1
+    group = np.where(is_named | (launch_id != 0), group, 0)
     frame_call = _frame_calls(frames, group[count:], start[count:])
     of_slice = _by_frame(group[:count], start[:count], group[count:], start[count:], frame_call)
     bare = (of_slice < 0) & (group[:count] > 0)
@@ -57,7 +61,7 @@ def find_calls(profile: Profile) -> Calls:
     _adopt(frame_call, frames, of_slice, slices)
     unnumbered = np.flatnonzero(group[:count] == 0)
     of_slice[unnumbered] = _by_time(slices.take(unnumbered), frames, frame_call)
-    return _numbered(of_slice, frame_call, clock, start, slices, frames)
+    return _numbered(of_slice, frame_call, clock, start, launch_id, slices, frames)
 
 
 def _dense(*columns: Int64) -> Int64:
@@ -118,20 +122,38 @@ def _by_time(slices: DeviceSlices, frames: WorkloadSlices, frame_call: Int64) ->
     return np.append(frame_call, -1)[np.where(start < end[row], row, -1)]
 
 
-def _numbered(of_slice: Int64, of_frame: Int64, clock: Int64, start: Int64, slices: DeviceSlices, frames: WorkloadSlices) -> Calls:
+def _numbered(  # what both tables hold, one behind the other, and the tables
+    of_slice: Int64,
+    of_frame: Int64,
+    clock: Int64,
+    start: Int64,
+    launch_id: Int64,
+    slices: DeviceSlices,
+    frames: WorkloadSlices,
+) -> Calls:
     """The calls, numbered in the order of their clocks and starts."""
     call = np.concatenate((of_slice, of_frame))
     end = start + np.concatenate((slices.duration_ticks.view(np.int64), frames.duration_ticks.view(np.int64)))
     members = np.flatnonzero(call >= 0)
     used, of_member = np.unique(call[members], return_inverse=True)
-    first = np.full(len(used), np.iinfo(np.int64).max, np.int64)
-    last = np.full(len(used), np.iinfo(np.int64).min, np.int64)
+    first, _ = _range(of_member, start[members], len(used))
+    _, last = _range(of_member, end[members], len(used))
+    named = launch_id[members] != 0
+    least, most = _range(of_member[named], launch_id[members[named]], len(used))
     which = np.zeros(len(used), np.int64)
-    np.minimum.at(first, of_member, start[members])
-    np.maximum.at(last, of_member, end[members])
     which[of_member] = clock[members]
     order = np.lexsort((first, which))
     number = np.empty(len(used), np.int64)
     number[order] = np.arange(len(used))
     call[members] = number[of_member]
-    return Calls(call[: len(of_slice)], call[len(of_slice) :], which[order], first[order], last[order])
+    ids = np.where(least == most, least, 0)
+    return Calls(call[: len(of_slice)], call[len(of_slice) :], which[order], first[order], last[order], ids[order])
+
+
+def _range(group: Int64, values: Int64, count: int) -> tuple[Int64, Int64]:
+    """int64[count], int64[count]; least and greatest value of each group; of none, the one is greater than the other."""
+    least = np.full(count, np.iinfo(np.int64).max, np.int64)
+    most = np.full(count, np.iinfo(np.int64).min, np.int64)
+    np.minimum.at(least, group, values)
+    np.maximum.at(most, group, values)
+    return least, most

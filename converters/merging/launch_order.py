@@ -25,6 +25,7 @@ from ..timeline import AlignedLaunches, ClockQuality, HostTrace, Int64, Timeline
 from .align import Alignment
 from .calls import Calls, find_calls
 from .clock_fit import ClockFit
+from .correlate import row_by_id
 from .placed_profile import origin_findings, place_profile
 from .quality import join_findings
 from .timeline_union import links_of
@@ -110,53 +111,62 @@ def _like_layers(profile: Profile, host: HostTrace, ops: Int64) -> Int64:
     return ops[called[host.events.name[ops]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Bounds:
     """Which calls are which launches, and what that says of the clock.
 
     Attributes:
-        first_call, first_launch: Where both begin.
-        count: How many pairs there are.
+        call, launch: int64[k]; rows of both.
+        is_by_id: Whether the calls name their launches, so that nothing was guessed.
         offset_ns: The least that is added to a time of the profile, so that no call begins before its launch.
-        spread_ns: How much later than that the latest launch-to-start is.
+        spread_ns: How much later than that the latest call begins after its launch.
         room_ns: By how much the offset may be larger, before a call ends after the range that waits for it; None = not known.
     """
 
-    first_call: int
-    first_launch: int
-    count: int
+    call: Int64
+    launch: Int64
+    is_by_id: bool
     offset_ns: int
     spread_ns: int
     room_ns: int | None
 
 
 def _in_order(calls: Calls, launches: AlignedLaunches, end_ns: Int64 | None) -> _Bounds | None:
-    """The shift of the two orders at which their distances agree best; None when they do not, or at several alike."""
+    """Calls and their launches, by id where the calls name them, else in order; None when they do not fit each other."""
+    by_id = row_by_id(launches.launch_id, calls.launch_id)
+    if (by_id >= 0).any():
+        call = np.flatnonzero(by_id >= 0)
+        return _bounds(calls, launches, call, by_id[call], end_ns, is_by_id=True)
     start, at = calls.start, launches.start_ns
     count = min(len(start), len(at))
-    shifts = abs(len(start) - len(at)) + 1
-    if shifts * count > _MOST_DISTANCES:
+    if (abs(len(start) - len(at)) + 1) * count > _MOST_DISTANCES:
         return None
-    longer = start if len(start) > len(at) else at
-    windows = np.lib.stride_tricks.sliding_window_view(longer, count)
-    distances = at - windows if len(start) > len(at) else windows - start
+    is_spare_call = len(start) > len(at)
+    windows = np.lib.stride_tricks.sliding_window_view(start if is_spare_call else at, count)
+    distances = at - windows if is_spare_call else windows - start
     spread = distances.max(axis=1) - distances.min(axis=1)
     best = int(spread.argmin())
     others = np.delete(spread, best)
     if len(others) and int(others.min()) <= 2 * int(spread[best]) + 1:
+        # Another shift does as well.
         return None
-    if count > 1 and _AGREEING * int(spread[best]) > int(np.median(np.diff(np.sort(at)))):
+    if count > 1 and _AGREEING * int(spread[best]) > int(np.median(np.diff(at))):
         return None
-    first_call, first_launch = (best, 0) if len(start) > len(at) else (0, best)
-    offset = int(distances[best].max())
-    room = None
-    if end_ns is not None:
-        waited = end_ns[first_launch : first_launch + count] - calls.end[first_call : first_call + count]
-        room = int(waited.min()) - offset
-    return _Bounds(first_call, first_launch, count, offset, int(spread[best]), room if room is not None and room >= 0 else None)
+    rows = np.arange(count)
+    call, launch = (rows + best, rows) if is_spare_call else (rows, rows + best)
+    return _bounds(calls, launches, call, launch, end_ns, is_by_id=False)
 
 
-@dataclass(frozen=True)
+def _bounds(
+    calls: Calls, launches: AlignedLaunches, call: Int64, launch: Int64, end_ns: Int64 | None, *, is_by_id: bool
+) -> _Bounds:
+    distance = launches.start_ns[launch] - calls.start[call]
+    offset = int(distance.max())
+    room = None if end_ns is None else int((end_ns[launch] - calls.end[call]).min()) - offset
+    return _Bounds(call, launch, is_by_id, offset, offset - int(distance.min()), room if room is not None and room >= 0 else None)
+
+
+@dataclass(frozen=True, eq=False)
 class _Order:
     """The order, and what it is an order of."""
 
@@ -168,11 +178,11 @@ class _Order:
 
 def _joined(profile: Profile, host: HostTrace, calls: Calls, order: _Order) -> Timeline:
     bounds, clock = order.bounds, order.clock
-    at = np.array([calls.start[bounds.first_call]], np.int64)
+    at = calls.start[bounds.call[:1]]
     clock_map = ClockMap(clock, at, at + bounds.offset_ns, np.zeros(1, np.int64), 0, 0.0, 0)
     unsure_ns = bounds.spread_ns if bounds.room_ns is None else bounds.room_ns
     quality = ClockQuality(
-        clock.name or f"clock {clock.clock_id}", bounds.count, bounds.spread_ns, unsure_ns, 0.0, 0, 0, basis="launch-order"
+        clock.name or f"clock {clock.clock_id}", len(bounds.call), bounds.spread_ns, unsure_ns, 0.0, 0, 0, basis="launch-order"
     )
     alignment = Alignment.of_fits(profile, {clock.clock_id: ClockFit(clock_map, quality)})
     base, placed = place_profile(profile, None, alignment)
@@ -184,7 +194,7 @@ def _joined(profile: Profile, host: HostTrace, calls: Calls, order: _Order) -> T
     )
     joined = replace(base, host=host, launches=launches, strings=(*base.strings, *order.strings[1:]))
     launch_of = np.full(len(calls) + 1, -1, np.int64)
-    launch_of[bounds.first_call : bounds.first_call + bounds.count] = bounds.first_launch + np.arange(bounds.count)
+    launch_of[bounds.call] = bounds.launch
     sides = {}
     for label, of_record, table in (("slices", calls.of_slice, "device_slices"), ("frames", calls.of_frame, "workload_slices")):
         slices = getattr(base, label)
@@ -202,18 +212,17 @@ def _joined(profile: Profile, host: HostTrace, calls: Calls, order: _Order) -> T
 
 
 def _findings(calls: Calls, order: _Order) -> Iterator[Finding]:
-    bounds = order.bounds
+    bounds, count = order.bounds, len(order.bounds.call)
     room = "" if bounds.room_ns is None else f", and by at most {bounds.room_ns:,} ns, for its op waited for each call"
+    how = "their launch ids alone join" if bounds.is_by_id else "nothing but their order joins"
     message = (
-        f"nothing but their order joins {bounds.count:,} calls of the profile with launches of the trace: device times are too "
-        f"early by what the quickest of them took to begin{room}; the slowest took {bounds.spread_ns:,} ns longer"
+        f"{how} {count:,} calls of the profile with launches of the trace: device times are too early by what the quickest "
+        f"of them took to begin{room}; the slowest took {bounds.spread_ns:,} ns longer"
     )
-    yield Finding(Severity.WARNING, "joined-by-order", message, bounds.count)
-    spare_calls, spare_launches = len(calls) - bounds.count, len(order.launches) - bounds.count
+    yield Finding(Severity.WARNING, "joined-by-order", message, count)
+    spare_calls, spare_launches = len(calls) - count, len(order.launches) - count
     if spare_calls:
-        message = (
-            f"{spare_calls:,} calls of the profile are of no launch in the trace: they were made before it began, or after its end"
-        )
+        message = f"{spare_calls:,} calls of the profile are of no launch in the trace: they lie before it began, or after its end"
         yield Finding(Severity.INFO, "calls-without-launch", message, spare_calls)
     if spare_launches:
         message = f"{spare_launches:,} launches of the trace have no call in the profile: give all .pb files of the run"
