@@ -244,7 +244,7 @@ def test_sums_and_percentiles_are_exact_at_any_size(rows: list[tuple[int, int, i
     assert [[None if one == ABSENT else one for one in row] for row in ranks] == expected
 
 
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 3)), max_size=12), st.sampled_from((1, 2**58)))
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5), st.integers(0, 3)), max_size=12), st.sampled_from((1, 2**59)))
 def test_unions_are_those_of_single_moments_at_any_scale(rows: list[tuple[int, int, int]], scale: int) -> None:
     group, start, length = (np.array([row[at] for row in rows], np.int64) for at in range(3))
     covered = [

@@ -104,7 +104,7 @@ def test_sums_beyond_64_bits_are_whole_numbers_all_the_same() -> None:
     assert sums.tolist() == [3 * 2**62, 1]
 
 
-@pytest.mark.parametrize("scale", [1, 2**57])
+@pytest.mark.parametrize("scale", [1, 2**58])
 def test_unions_of_damaged_times_are_exact_too(scale: int) -> None:
     group, start, length = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 8, 15, 3]), np.array([9, 4, 9, 1, 0])
     assert group_unions(group, start * scale, length * scale, 3).tolist() == [17 * scale, 5 * scale, 0]
