@@ -29,7 +29,7 @@ _COMMANDS = {
     "simulate": "write the device profile of a simulated NPU",
     "run": 'run a PyTorch script, unmodified, with a simulated device="rbln" (needs rblnpb[torch])',
     "convert": "join device profile and host trace: for Perfetto, for chrome://tracing, or as one small profile; and back",
-    "summary": "print torch's key_averages table, with device time on the op that launched it",
+    "summary": "sum up ops as torch's key_averages table does, or work of the device by stage, program, call, step and more",
     "latency": "tell how long launches take to reach the device, and how many queue up",
     "stacks": "tell which op, module or Python frame the device's time comes from, as a table or as stacks for flame graphs",
     "advise": "name what costs time that nobody wrote, the dearest first, with a line of advice each",
