@@ -36,11 +36,12 @@ def queue_use(device: str, submitted_ns: Int64, end_ns: Int64) -> QueueUse:
     >>> queue_use("", np.array([0, 2]), np.array([5, 9])).length.tolist()
     [1, 2, 1, 0]
     """
-    begin = np.sort(submitted_ns)
-    end = np.sort(np.maximum(end_ns, submitted_ns))
-    moments = np.sort(np.concatenate((begin, end)), kind="stable")
-    time_ns = moments[np.diff(moments, append=moments[-1:] + 1) > 0]
-    length = np.searchsorted(begin, time_ns, side="right") - np.searchsorted(end, time_ns, side="right")
+    # Two sorted columns are merged faster than sorted as one.
+    both = np.concatenate((np.sort(submitted_ns), np.sort(np.maximum(end_ns, submitted_ns))))
+    order = np.argsort(both, kind="stable")
+    is_last = np.diff(both[order], append=both[order[-1:]] + 1) > 0
+    time_ns = both[order[is_last]]
+    length = np.cumsum(np.where(order < len(submitted_ns), 1, -1))[is_last]
     passed_ns = np.diff(time_ns)
     longest = int(length.max(initial=0))
     time_at = np.zeros(longest + 1, np.int64)
