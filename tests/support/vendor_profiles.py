@@ -68,6 +68,7 @@ class Layout:
         clock: Number of the clock of the packets; 0 = they name none.
         is_delta: Whether times in that clock are differences.
         unit_ns: What one of that clock's units is.
+        boot_ns: Where boot time stands when that clock is at 0; None: nothing says.
         has_defaults: Whether track and clock stand in defaults where they can.
         in_order: Whether events stand in the order of time, or each end behind its begin.
         is_complete_event: Whether slices are Chrome's complete events.
@@ -81,6 +82,7 @@ class Layout:
     clock: int = 0
     is_delta: bool = False
     unit_ns: int = 1
+    boot_ns: int | None = None
     has_defaults: bool = False
     in_order: bool = False
     is_complete_event: bool = False
@@ -186,10 +188,12 @@ class _Writer:
         if layout.has_defaults:
             new.trace_packet_defaults.timestamp_clock_id = layout.clock
             new.trace_packet_defaults.track_event_defaults.track_uuid = self._default_track()
-        if layout.is_delta or layout.unit_ns != 1:
+        if layout.is_delta or layout.unit_ns != 1 or layout.boot_ns is not None:
             clocks = [{"clock_id": layout.clock, "timestamp": 0, "is_incremental": layout.is_delta}]
             if layout.unit_ns != 1:
                 clocks[0]["unit_multiplier_ns"] = layout.unit_ns
+            if layout.boot_ns is not None:
+                clocks.append({"clock_id": BOOTTIME, "timestamp": layout.boot_ns})
             snapshot = packet(trusted_packet_sequence_id=sequence, clock_snapshot=perfetto.ClockSnapshot(clocks=clocks))
             self.packets.append(snapshot)
 
