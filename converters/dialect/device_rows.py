@@ -17,7 +17,7 @@ from rblnpb.columns import ABSENT
 from ..timeline import Bool, HostTrace, Int32, Int64
 from .ascend import task_kinds
 from .categories import DEVICE_KINDS, KINDS, SHARED_KINDS, WORKING_KINDS, has_category, kind_codes
-from .host_rows import annotation_rows, host_pids, op_rows, slice_rows
+from .host_rows import annotation_rows, host_pids, op_rows, pids_of, slice_rows
 
 __all__ = ["DeviceRows", "device_rows"]
 
@@ -100,8 +100,9 @@ def _sides(host: HostTrace, rows: Int64) -> tuple[Bool, Bool]:
         rows: int64[k]; rows of categories that are a device's wherever they stand. Where nothing says which process is the
             host's, it is one without any of these.
     """
-    hosts = host_pids(host)
-    devices = {host.tracks[track].pid for track in np.unique(host.events.track[rows]).tolist()} - hosts
+    devices = pids_of(host, rows)
+    hosts = host_pids(host, devices)
+    devices -= hosts
     is_devices = np.array([track.pid in devices for track in host.tracks], np.bool_)
     if not hosts and devices:
         return ~is_devices, is_devices

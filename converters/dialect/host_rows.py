@@ -11,7 +11,7 @@ from rblnpb.columns import ABSENT
 from ..timeline import Bool, HostTrace, Id, Int64
 from .categories import ANNOTATIONS, OPS
 
-__all__ = ["annotation_rows", "host_pids", "host_window", "op_rows", "slice_rows"]
+__all__ = ["annotation_rows", "host_pids", "host_window", "op_rows", "pids_of", "slice_rows"]
 
 _RANGES: Final = ("ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.step#", "Optimizer.zero_grad#")
 """How ranges begin that torch itself annotates; until 1.10 it wrote them as operators. As every annotation, they own no launch."""
@@ -58,7 +58,18 @@ def host_window(host: HostTrace) -> tuple[int, int] | None:
     return int(start_ns.min()), int((start_ns + host.events.duration_ns[rows]).max())
 
 
-def host_pids(host: HostTrace) -> set[Id]:
-    """Processes that run operators or annotations, or that are labelled as the host's."""
-    tracks = np.unique(host.events.track[slice_rows(host, *OPS, *ANNOTATIONS)]).tolist()
-    return {host.tracks[track].pid for track in tracks} | {pid for pid, label in host.process_labels.items() if label == "CPU"}
+def host_pids(host: HostTrace, devices: set[Id]) -> set[Id]:
+    """Processes that run operators or annotations, or that are labelled as the host's.
+
+    Args:
+        host: The trace.
+        devices: Processes with rows of a device. Kineto writes Python functions whose thread it does not know into process 0, which
+            is that of the first device: there they make no host.
+    """
+    by_rows, by_stacks = (pids_of(host, slice_rows(host, *names)) for names in ((*OPS, "user_annotation"), ("python_function",)))
+    return by_rows | (by_stacks - devices) | {pid for pid, label in host.process_labels.items() if label == "CPU"}
+
+
+def pids_of(host: HostTrace, rows: Int64) -> set[Id]:
+    """The processes of some rows of a trace."""
+    return {host.tracks[track].pid for track in np.unique(host.events.track[rows]).tolist()}

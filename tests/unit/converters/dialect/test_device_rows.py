@@ -150,6 +150,12 @@ def test_where_nothing_says_which_process_is_the_hosts_it_is_the_one_without_wor
     assert (rows.markers.tolist(), rows.rows.tolist()) == ([0], [1, 2])
 
 
+def test_a_python_function_in_the_devices_process_does_not_make_its_frames_markers() -> None:
+    stray = span("python_function", "f", 0, 9, pid=DEVICE_PID, tid=0)
+    plain, with_stray = (found(*OPS, *first_emitter(RUN), *more)[1] for more in ((), (stray,)))
+    assert (with_stray.markers.tolist(), with_stray.rows.tolist()) == (plain.markers.tolist(), plain.rows.tolist())
+
+
 def test_calls_stand_on_the_host_whatever_their_category() -> None:
     events = (OPS[0], *(span(category, "c", 0, 9, correlation=1) for category in ("mtia_runtime", "tomorrows_runtime", "cpu_op")))
     on_device = (

@@ -22,4 +22,10 @@ def test_ranges_that_old_torch_wrote_as_operators_are_annotations(name: str) -> 
     "event", [op("aten::mm", 0, 9), annotation("step", 0, 9), metadata("process_labels", HOST_PID, labels="CPU")]
 )
 def test_a_process_of_the_host_runs_ops_or_annotations_or_has_its_label(event: Json) -> None:
-    assert host_pids(host_trace([event, span("kernel", "k", 0, 9, pid=0, tid=0)])) == {HOST_PID}
+    assert host_pids(host_trace([event, span("kernel", "k", 0, 9, pid=0, tid=0)]), {0}) == {HOST_PID}
+
+
+def test_functions_whose_thread_is_not_known_make_a_device_no_host() -> None:
+    stray = span("python_function", "f", 0, 9, pid=0, tid=0)
+    assert host_pids(host_trace([stray]), {0}) == set()
+    assert host_pids(host_trace([stray]), set()) == {0}
