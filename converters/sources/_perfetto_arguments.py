@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ __all__ = ["ArgumentReader", "Arguments"]
 
 _OBJECT: Final = "slice arguments"
 _TRANSFER, _CYCLES, _LAUNCH = "transfer", "comp_cycle", "launch_id"
-_BYTES: Final = re.compile(r":\s*(\d{1,20})\s*Byte")
+_BYTES: Final = re.compile(r":\s*(\d{1,20})\s*Bytes?")
 _LIMIT: Final = 1 << 63
 _MOST_CACHED: Final = 65_536
 
@@ -98,7 +99,7 @@ def _understood(found: dict[str, Any]) -> tuple[Arguments, tuple[str, ...], tupl
                 unreadable.append(name)
             else:
                 values[name] = total
-    if any(isinstance(one, str) and _BYTES.sub("", one).strip() for one in _listed(found.get(_TRANSFER, []))):
+    if _TRANSFER in values and any(_BYTES.sub("", one).strip() for one in _listed(found[_TRANSFER])):
         unread.append("label of a transfer")
     arguments = Arguments(values.get(_TRANSFER), values.get(_CYCLES), values.get(_LAUNCH))
     return arguments, tuple(map(str, unread)), tuple(map(str, unreadable))
@@ -128,19 +129,12 @@ def _number(value: Any) -> int | None:
     return int(value)
 
 
-_KNOWN: Final = {_TRANSFER: _transferred, _CYCLES: _counted_cycles, _LAUNCH: _number}
-"""The arguments that are read, and how."""
-
-
 def _decoded(text: str) -> Any:
     """The value of a JSON text; None where it is none."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None
-
-
-_SCALARS: Final = ("bool_value", "uint_value", "int_value", "double_value", "pointer_value")
 
 
 def _value(annotation: Any, sequence: Sequence) -> Any:
@@ -151,16 +145,12 @@ def _value(annotation: Any, sequence: Sequence) -> Any:
     if annotation.array_values:
         return [_value(one, sequence) for one in annotation.array_values]
     field = annotation.WhichOneof("value")
-    if field is None:
-        # An empty list is written like nothing at all.
-        return []
     if field == "string_value_iid":
         return sequence.text("text", annotation.string_value_iid)
-    if field == "nested_value":
-        return _nested(annotation.nested_value)
-    if field == "legacy_json_value":
-        return _decoded(annotation.legacy_json_value)
-    return getattr(annotation, field) if field in (*_SCALARS, "string_value") else None
+    if field in _READERS:
+        return _READERS[field](getattr(annotation, field))
+    # An empty list is written like nothing at all.
+    return [] if field is None else None
 
 
 def _nested(value: Any) -> Any:
@@ -171,3 +161,16 @@ def _nested(value: Any) -> Any:
         return [_nested(one) for one in value.array_values]
     set_fields = [name for name in ("int_value", "double_value", "bool_value", "string_value") if value.HasField(name)]
     return getattr(value, set_fields[0]) if set_fields else []
+
+
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "legacy_json_value": _decoded,
+    "nested_value": _nested,
+    **dict.fromkeys(
+        ("bool_value", "uint_value", "int_value", "double_value", "pointer_value", "string_value"), lambda value: value
+    ),
+}
+"""How a value of each kind becomes one of Python's."""
+
+_KNOWN: Final = {_TRANSFER: _transferred, _CYCLES: _counted_cycles, _LAUNCH: _number}
+"""The arguments that are read, and how."""

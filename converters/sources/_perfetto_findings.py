@@ -97,19 +97,13 @@ def _counted(files: Sequence[VendorFile]) -> Iterator[Finding]:
 
 
 def _arguments(files: Sequence[VendorFile]) -> Iterator[Finding]:
-    parts: tuple[tuple[Callable[[VendorFile], Counter[str]], Severity, str, str], ...] = (
-        (
-            lambda file: file.events.arguments.unread + file.events.unread,
-            Severity.INFO,
-            "unread-arguments",
-            "have no place in a profile",
-        ),
-        (lambda file: file.events.arguments.unreadable, Severity.WARNING, "unreadable-arguments", "cannot be read"),
+    events = [file.events for file in files]
+    parts = (
+        ([one.arguments.unread + one.unread for one in events], Severity.INFO, "unread-arguments", "have no place in a profile"),
+        ([one.arguments.unreadable for one in events], Severity.WARNING, "unreadable-arguments", "cannot be read"),
     )
-    for of_file, severity, code, why in parts:
-        names: Counter[str] = Counter()
-        for file in files:
-            names.update(of_file(file))
+    for counts, severity, code, why in parts:
+        names = sum(counts, Counter[str]())
         if names:
             message = f"{names.total():,} arguments of slices {why} and were passed over: {_names(names)}"
             yield Finding(severity, code, message, names.total())

@@ -58,7 +58,7 @@ def name_columns(names: Iterable[str], strings: StringTable) -> NameColumns:
 
 
 def _row(name: str, strings: StringTable) -> tuple[int, ...]:
-    text = strings.intern(name)
+    text = strings.intern(name or "[no name]")
     parts = parse(name)
     frame = _FRAME.search(name)
     is_frame = kind_of(name) is EngineKind.WORKLOAD and name.casefold().startswith("device")

@@ -31,7 +31,7 @@ _FILE_NAME: Final = re.compile(r"(?P<recording>.*_)?(?P<ordinal>\d{1,9})\.pb(?:\
 """`rbln_<date>_<time>_<ordinal>.pb`: the ordinal counts the calls of the runtime, or what else it saves."""
 
 
-def read_vendor_profile(sources: Source | list[Source] | tuple[Source, ...], *, strict: bool = False) -> Profile:
+def read_vendor_profile(sources: Source | Sequence[Source], *, strict: bool = False) -> Profile:
     """Read the file, or all the files, of one recording of the vendor's profiler.
 
     Times stay in the device's own clock, 10**9 ticks a second: clock 16, "device clock of the file", which nothing relates to a
@@ -54,7 +54,8 @@ def read_vendor_profile(sources: Source | list[Source] | tuple[Source, ...], *, 
         MergeError: The files are of several ranks or recordings.
         CheckError: `strict`, and a finding is a warning or worse.
     """
-    given = list(sources) if isinstance(sources, (list, tuple)) else [sources]
+    is_one = isinstance(sources, (str, os.PathLike)) or not isinstance(sources, Sequence)
+    given: list[Source] = [sources] if is_one else list(sources)  # type: ignore[list-item, arg-type]  # a text is a sequence too
     files = [_read(source) for source in _in_order(given)]
     _require_one_rank(files)
     profile = assemble(files)
