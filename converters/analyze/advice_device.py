@@ -42,6 +42,7 @@ _ENOUGH: Final = 5
 """Slices of one command from which a median says what is usual."""
 
 _SCALE_BYTES: Final = 1 << 30
+_TOP: Final = 2.0**62
 _EQUALS: Final = 4
 """Equal transfers from which their median says what is usual."""
 
@@ -109,10 +110,10 @@ def _slow_transfers(timeline: Timeline, rows: Int64) -> Iterator[Advice]:
     engine = _engine_kinds(timeline)[timeline.slices.track[rows]]
     duration_ns = timeline.slices.duration_ns[rows]
     fair_ns = _fair_ns(engine, size_bytes, duration_ns)
-    is_slow = duration_ns > _SLOW_TIMES * fair_ns
+    is_slow = duration_ns // _SLOW_TIMES > fair_ns
     groups, equal = _alike(engine, size_bytes)
     median_ns, count = _medians(equal, duration_ns, groups)
-    usual_ns = np.where((count >= _EQUALS) & (median_ns <= _SLOW_TIMES * fair_ns), median_ns, fair_ns)
+    usual_ns = np.where((count >= _EQUALS) & (median_ns // _SLOW_TIMES <= fair_ns), median_ns, fair_ns)
     for place, own in _stages(timeline, rows, is_slow):
         moved, took = exact_sum(size_bytes[own]), exact_sum(duration_ns[own])
         usual = exact_sum(usual_ns[own])
@@ -134,13 +135,13 @@ def _fair_ns(engine: Int64, size_bytes: Int64, duration_ns: Int64) -> Int64:
     reach = int(power.max()) + 1
     codes, group = numbered(engine * reach + power)
     # Nanoseconds for a gibibyte: whole numbers, fine enough.
-    slowness = np.minimum(duration_ns / size_bytes * _SCALE_BYTES, 2.0**62).astype(np.int64)
+    slowness = np.minimum(duration_ns / size_bytes * _SCALE_BYTES, _TOP).astype(np.int64)
     (median,) = nearest_ranks(group, slowness, len(codes), (50,))
     best = median.copy()
     for one in np.unique(codes // reach).tolist():
         own = codes // reach == one
         best[own] = np.minimum.accumulate(median[own])
-    fair: Int64 = np.rint(best[group] / _SCALE_BYTES * size_bytes).astype(np.int64)
+    fair: Int64 = np.rint(np.minimum(best[group] / _SCALE_BYTES * size_bytes, _TOP)).astype(np.int64)
     return fair
 
 

@@ -10,7 +10,7 @@ compile-in-window: programs that were compiled for the first time while recordin
 copy-through-host: copies on the device that took the way through the host, by operator and way. Cost: the time of the records.
 small-downloads: 8 copies to the host or more, of at most 256 bytes each. Cost: their time.
 synchronise-in-loop: 8 waits for the device or more, in a recording that did not wait by itself. Cost: their time.
-serialised-by-profiling: the recording waited for the device after each run. Cost: the time of these waits.
+serialised-by-profiling: the recording waited for the device after each run. Cost: the time of these waits, where it is recorded.
 queue-overrun: 8 submissions or more that took over four times the first quartile of all, and over 5 µs. Cost: the time beyond
     that quartile.
 """
@@ -159,19 +159,25 @@ def runtime_calls(timeline: Timeline) -> Iterator[Advice]:
     waits = runtime_rows(timeline, "wait")
     waited_ns = exact_sum(runtime.duration_ns[waits])
     if timeline.is_serialised:
+        yield from _serialised(timeline, waited_ns, len(waits))
+    elif len(waits) >= MANY:
+        yield repeated_waits(waited_ns, len(waits), _op(timeline, waits), f"{len(waits):,} waits, {waited_ns:,} ns")
+    yield from _overruns(timeline)
+
+
+def _serialised(timeline: Timeline, waited_ns: int, wait_count: int) -> Iterator[Advice]:
+    count = wait_count or len(timeline.launches)
+    if count:
         yield Advice(
             code="serialised-by-profiling",
             title="recording waits for the device after each run",
             side="host",
-            cost_ns=waited_ns,
-            count=len(waits),
+            cost_ns=waited_ns if wait_count else None,
+            count=count,
             place="",
-            evidence=f"{counted(len(waits), 'wait')}, {waited_ns:,} ns",
+            evidence=f"{counted(wait_count, 'wait')}, {waited_ns:,} ns" if wait_count else "the waits themselves were not recorded",
             advice="take throughput and queue lengths from a run without the profiler; times within a run stand",
         )
-    elif len(waits) >= MANY:
-        yield repeated_waits(waited_ns, len(waits), _op(timeline, waits), f"{len(waits):,} waits, {waited_ns:,} ns")
-    yield from _overruns(timeline)
 
 
 def small_downloads(cost_ns: int, count: int, place: str, evidence: str) -> Advice:

@@ -29,7 +29,7 @@ def render_advice_text(report: AdviceReport, *, width: int = 120) -> str:
     """
     text = TextReport(width)
     count = len(report.advice)
-    text.line(f"Advice: {'nothing' if not count else f'{count:,} thing' + 's' * (count > 1)} worth it")
+    text.line(f"Advice: {'nothing' if not count else '1 thing' if count == 1 else f'{count:,} things'} to look at")
     text.line(f"  {' + '.join(report.sources)}")
     text.line(f"  window {format_ns(report.window_ns)}; costs below {format_ns(report.threshold_ns)} are not worth advice")
     for number, one in enumerate(report.advice, start=1):

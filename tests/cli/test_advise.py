@@ -46,7 +46,7 @@ def advised(run: Run, *argv: str | Path) -> dict[str, Any]:
 
 def test_text_is_for_people(rblnpb_: Run) -> None:
     code, out, err = rblnpb_("advise", "a.pb", "--host", "t.json")
-    assert (code, out.splitlines()[:2]) == (0, ["Advice: 1 thing worth it", "  a.pb + t.json"])
+    assert (code, out.splitlines()[:2]) == (0, ["Advice: 1 thing to look at", "  a.pb + t.json"])
     (row,) = [line.split() for line in out.splitlines() if line.startswith("checks ")]
     assert row[1:5] == ["4.000", "µs", "6.2", "%"]
     assert "[device-before-launch]" in err

@@ -138,6 +138,10 @@ def test_waits_of_the_recording_are_not_the_programs() -> None:
     assert told(found) == [("serialised-by-profiling", 400, 8, "")]
 
 
+def test_a_recording_that_waits_says_so_without_a_record_of_the_waits() -> None:
+    assert told(list(runtime_calls(with_calls(drained=True)))) == [("serialised-by-profiling", None, 3, "")]
+
+
 def test_a_place_is_the_operator_where_there_is_a_trace() -> None:
     timeline = merge(
         device_profile(

@@ -23,7 +23,7 @@ REPORT = AdviceReport(("a.pb", "t.json"), 82_168_454, 82_168, (STALL, LOST), (SM
 
 def test_text() -> None:
     assert render_advice_text(REPORT) == (
-        "Advice: 2 things worth it\n"
+        "Advice: 2 things to look at\n"
         "  a.pb + t.json\n"
         "  window 82.168 ms; costs below 82.168 µs are not worth advice\n"
         "\n"
@@ -53,7 +53,7 @@ def test_text_without_advice_and_without_a_trace() -> None:
     finding = Finding(Severity.INFO, "no-host-trace", "there is no host trace")
     report = AdviceReport(("a.pb",), 1_000, 10_000, (), (), None, (finding,))
     assert render_advice_text(report) == (
-        "Advice: nothing worth it\n"
+        "Advice: nothing to look at\n"
         "  a.pb\n"
         "  window 1.000 µs; costs below 10.000 µs are not worth advice\n"
         "\n"
