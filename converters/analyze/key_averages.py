@@ -4,6 +4,8 @@ Every sum exists twice. Exact nanoseconds are for everything that is computed fu
 torch does (relative to the start of the trace, added in the order of events), because its table shows the result of
 exactly these roundings; only the text table reads them. (From Python 3.12 on, `sum` corrects its roundings, so there torch
 itself may print another last digit where the exact value lies right between two.)
+
+The rows of ops, without the ranges that torch itself annotates, are also what Kineto's TensorBoard plugin calls operators.
 """
 
 from __future__ import annotations

@@ -173,3 +173,19 @@ def test_a_trace_of_a_device_alone_has_launches_and_no_ops() -> None:
 def test_an_id_beyond_64_bits_elsewhere_is_no_trouble() -> None:
     timeline = timeline_of(LARGE_INTEGER)
     assert [finding.code for finding in timeline.findings if finding.code.startswith("odd")] == []
+
+
+@pytest.mark.parametrize(("name", "inside", "own"), [(FALCON_H100, 6, 3), (RESOLUTION, 2980, 7), (QWEN_H100, 295, 6)])
+def test_work_lies_in_ops_that_did_not_launch_it(name: str, inside: int, own: int) -> None:
+    # Why no rule asks in which op a row of an asynchronous device lies.
+    timeline = timeline_of(name)
+    host, slices = timeline.host, timeline.slices
+    assert host is not None
+    rows, ops = np.flatnonzero(timeline.is_work() & (slices.host_row >= 0)), op_rows(host)
+    start = slices.start_ns[rows]
+    around = [
+        innermost(host, ops, np.full(len(rows), track), start, start + slices.duration_ns[rows])
+        for track in np.unique(host.events.track[ops]).tolist()
+    ]
+    assert int(np.any([found >= 0 for found in around], axis=0).sum()) == inside
+    assert sum(int((found == slices.host_row[rows]).sum()) for found in around) == own
