@@ -111,7 +111,10 @@ class Coverage:
         is_new[1:] = (lanes[1:] != lanes[:-1]) | (moments[1:] != moments[:-1])
         lanes, moments = lanes[is_new], moments[is_new]
         inner = enclosing(lane, start_ns, end_ns, nest(lane, start_ns, end_ns), lanes, moments, moments + 1)
-        return cls(lanes, moments, np.append(order, -1)[inner])
+        owner = np.append(order, -1)[inner]
+        changes = np.ones(len(lanes), np.bool_)
+        changes[1:] = (lanes[1:] != lanes[:-1]) | (owner[1:] != owner[:-1])
+        return cls(lanes[changes], moments[changes], owner[changes])
 
     def cut(self, lane: Int64, stretches: Stretches) -> Pieces:
         """Stretches, cut wherever the innermost record of their lane changes.

@@ -23,6 +23,8 @@ __all__ = ["HostActivities", "host_activities", "interned", "op_coverage", "over
 _RUNTIME, _SERIALISED, _HOST = (list(CAUSES).index(name) for name in ("runtime", "serialised-by-profiling", "waiting-for-host"))
 _FALLBACK: Final = list(STEPS).index("fallback")
 
+_OVERHEAD_NAMES: Final = {int(kind): kind.name.lower().replace("_", " ") for kind in OverheadKind}
+
 _WAIT: Final = "wait"
 """What merge calls the runtime's wait for the device."""
 
@@ -63,7 +65,7 @@ def host_activities(timeline: Timeline, threads: HostThreads, names: StringTable
 
 def overhead_name(kind: int) -> str:
     """What hidden work of a kind is called, such as "host copy"."""
-    return (OverheadKind(kind) if kind in set(OverheadKind) else OverheadKind.UNKNOWN).name.lower().replace("_", " ")
+    return _OVERHEAD_NAMES.get(kind, _OVERHEAD_NAMES[0])
 
 
 def interned(names: StringTable, texts: tuple[str, ...], rows: Int64) -> Int64:

@@ -111,14 +111,19 @@ def _furthest(lane: Int64, end_ns: Int64) -> Int64:
     """int64[n]; of the rows of its lane up to each row, the one that ends last."""
     count = len(lane)
     row = np.arange(count, dtype=np.int64)
-    if count and lane[0] == lane[-1]:
-        return np.maximum.accumulate(np.where(end_ns >= np.maximum.accumulate(end_ns), row, 0))
-    # The place among all ends takes the place of the end itself: that many, times the lanes, are few enough for 64 bits.
-    by_end = np.argsort(end_ns, kind="stable")
-    place = np.empty(count, np.int64)
-    place[by_end] = row
-    offset = lane * count
-    return by_end[np.maximum.accumulate(place + offset) - offset]
+    if not count:
+        return row
+    least = int(end_ns.min())
+    length = int(end_ns.max()) - least + 1
+    if length * (int(lane[-1]) + 1) < 1 << 62:
+        # As if the lanes came one after the other.
+        height = lane * length + (end_ns - least)
+    else:
+        # The place among all ends takes the place of the end itself: that many, times the lanes, are few enough for 64 bits.
+        by_end = np.argsort(end_ns, kind="stable")
+        height = lane * count
+        height[by_end] += row
+    return np.maximum.accumulate(np.where(height >= np.maximum.accumulate(height), row, 0))
 
 
 @dataclass(frozen=True, eq=False)

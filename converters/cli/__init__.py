@@ -30,6 +30,7 @@ _COMMANDS = {
     "run": 'run a PyTorch script, unmodified, with a simulated device="rbln" (needs rblnpb[torch])',
     "convert": "join device profile and host trace: for Perfetto, for chrome://tracing, or as one small profile; and back",
     "summary": "sum up ops as torch's key_averages table does, or work of the device by stage, program, call, step and more",
+    "idle": "tell how long the device was idle and why: every gap with its cause, adding up exactly",
     "latency": "tell how long launches take to reach the device, and how many queue up",
     "stacks": "tell which op, module or Python frame the device's time comes from, as a table or as stacks for flame graphs",
     "advise": "name what costs time that nobody wrote, the dearest first, with a line of advice each",
@@ -43,6 +44,7 @@ _EPILOG = """\
 question                                              command
   which of my ops keep the device busy?                 rblnpb summary device.pb --host trace.json
   what did host and device do, and when?                rblnpb convert device.pb --host trace.json -o merged.json
+  how long was the device idle, and why?                rblnpb idle device.pb --host trace.json
   how long do launches take to reach the device?        rblnpb latency device.pb --host trace.json
   which line of my program is device time from?         rblnpb stacks device.pb --host trace.json -o t.speedscope.json
   what does the host do that nobody wrote?              rblnpb advise device.pb --host trace.json

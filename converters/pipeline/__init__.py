@@ -5,6 +5,7 @@ Every step that the command line offers is a function here; nothing here knows a
 
 from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks, write_data
+from .idle import Idle, idle
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
 from .output import Archived, require_writable, write_chrome_trace, write_host_trace, write_perfetto_trace, write_profile
@@ -24,6 +25,7 @@ __all__ = [
     "Explained",
     "FileFindings",
     "FlameStacks",
+    "Idle",
     "Inputs",
     "LatencyReport",
     "SliceSummary",
@@ -36,6 +38,7 @@ __all__ = [
     "default_summary_key",
     "device_bounds",
     "explained_status",
+    "idle",
     "launch_plan",
     "measure_latency",
     "read_inputs",

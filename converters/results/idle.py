@@ -232,8 +232,9 @@ class Gap:
         device: Which stood idle.
         engine: Name of the track that did; empty: the device as a whole.
         start_ns, duration_ns: Trace clock.
+        cause, uncertainty_ns, evidence: Of the longest of `parts`.
         after, before: The slice that ended last, and the one that ends the gap.
-        program: In a call of which program it lies; None: between calls.
+        inside_program: In a call of which program it lies; None: between calls.
         parts: By cause, the longest first; they add up to the duration.
     """
 
@@ -241,9 +242,12 @@ class Gap:
     engine: str
     start_ns: int
     duration_ns: int
+    cause: str
+    uncertainty_ns: int | None
+    evidence: Mapping[str, object]
     after: SliceRef
     before: SliceRef
-    program: str | None
+    inside_program: str | None
     parts: tuple[GapPart, ...]
 
 

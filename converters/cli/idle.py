@@ -1,0 +1,61 @@
+"""rblnpb idle: how long was the device idle, and what did it wait for?"""
+
+from __future__ import annotations
+
+import argparse
+
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+
+EXAMPLES = """\
+causes, the first that explains a moment; they add up to the idle time exactly
+  short                    the whole gap is below --min-gap: counted, not looked into
+  recording-lost           records of the device are known to be lost here: it may have been busy
+  runtime                  before the next launch was submitted, its thread was in the runtime: compile, copy, wait, submit
+  serialised-by-profiling  as runtime, but the wait is the recorder's own, which drains the device after each run
+  waiting-for-host         before the submission, its thread was in ops, in Python, or in a part of the program that runs on the
+                           host; steps: before-op (the op that submits had not begun), inside-op (it had), outside-ops (it lies in
+                           none), fallback (an op ran on the CPU instead), host-command
+  queue-empty              nothing was submitted yet, and nothing tells what the thread did: give the host trace with --host
+  dependency               submitted, but waiting for work of another engine or device, where that is recorded
+  submission               submitted and on its way; steps: submit-call (the call had not returned), on-its-way
+  unknown                  within a program, or with a launch that is not known, and nothing recorded explains it
+± is by how much a figure may be wrong where it compares times of host and device, as their clocks were placed.
+
+examples:
+  rblnpb idle device.pb --host trace.json.gz
+  rblnpb idle trace.json --top 3 --min-gap 5000              # the device rows of a Kineto trace
+  rblnpb idle device.pb --by engine                          # who waited for which engine
+  rblnpb idle device.pb --format json | jq '.causes'
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of this subcommand."""
+    add_inputs(parser)
+    help_text = "how many of the longest gaps to list; -1 = all; default: 10 (JSON, CSV: all)"
+    parser.add_argument("--top", type=int, metavar="N", help=help_text)
+    parser.add_argument("--min-gap", type=int, default=1000, metavar="NS", help="shorter gaps are not looked into; default: 1000")
+    help_text = "whose gaps have their causes told: those of a device as a whole, or of every engine; default: device"
+    parser.add_argument("--by", choices=("device", "engine"), default="device", help=help_text)
+    add_format(parser, "text", "json", "csv")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, explain and print."""
+    import shutil
+
+    from .. import pipeline
+
+    with ProgressBar("reading") as progress:
+        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
+    timeline = inputs.merge()
+    top = options.top if options.top is not None else 10 if options.format == "text" else -1
+    idle = pipeline.idle(timeline, min_gap_ns=options.min_gap, top=top, by=options.by)
+    if options.format == "json":
+        print_data(idle.to_json())
+    elif options.format == "csv":
+        print_data(idle.to_csv())
+    else:
+        print_data(idle.text(max(shutil.get_terminal_size((120, 24)).columns, 80)))
+    print_findings(timeline.findings)
+    return 0
