@@ -106,10 +106,8 @@ def test_the_runtime_tells_its_activity() -> None:
 
 
 def test_hidden_work_tells_its_place_in_the_program() -> None:
-    one = np.ones(1, np.int64)
-    hidden = OverheadRecords(
-        one.astype(np.uint32), *(np.array([row], np.int32) for row in (4, 0, 5)), one * 20, one * ABSENT, one * 15, one
-    )
+    one, zero = np.ones(1, np.int64), np.zeros(1, np.int32)
+    hidden = OverheadRecords(one.astype(np.uint32), zero + 4, zero, zero + 5, one * 20, one * ABSENT, one * 15, one)
     evidence = parts(of(overheads=hidden))[2].evidence
     assert evidence == {"op": "aten::sub", "op_ns": 20, "place": "model.py:3(f)", "steps_ns": {"fallback": 20}, **LAUNCH}
 

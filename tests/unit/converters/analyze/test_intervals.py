@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from rblnpb.converters.analyze.intervals import busy_stretches, lane_times, overlap_count, union_ns
+from rblnpb.converters.timeline import Int64
 
 
 @pytest.mark.parametrize(
@@ -36,9 +35,10 @@ def test_unix_times_stay_exact() -> None:
     assert union_ns(start, np.array([1, 1])) == 2
 
 
-def lanes(*rows: tuple[int, int, int]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+def lanes(*rows: tuple[int, int, int]) -> tuple[Int64, Int64, Int64]:
     """Columns of intervals, each (lane, start, end)."""
-    return list(np.array(rows, np.int64).reshape(-1, 3).T)
+    lane, start, end = np.array(rows, np.int64).reshape(-1, 3).T
+    return lane, start, end
 
 
 def test_lanes_are_measured_apart() -> None:
