@@ -33,7 +33,7 @@ from .trace_side import trace_timeline
 
 __all__ = ["paired_timeline"]
 
-_TICK_LIMIT: Final = 1 << 61
+_TIME_LIMIT: Final = 1 << 61
 _HZ: Final = 10**9
 
 
@@ -112,12 +112,12 @@ def _pairs_by(profile: Profile, trace: Timeline, *, by_layer: bool) -> _Pairs:
     own_key, other_key = _keys(profile, trace, by_layer=by_layer)
     other = Records(other_key, trace.slices.start_ns, trace.slices.duration_ns)
     is_range = np.array([*(track.kind == "annotation" for track in trace.tracks), False], np.bool_)
-    is_open = ~is_range[trace.slices.track]
+    is_open = ~is_range[trace.slices.track] & _is_sane(other.start, other.duration)
     pairs: list[tuple[Int64, Int64]] = []
     fits: dict[int, ClockFit] = {}
     pairings: dict[int, Pairing] = {}
     for one in dict.fromkeys(clock_id.tolist()):
-        rows = np.flatnonzero((clock_id == one) & (np.abs(start) < _TICK_LIMIT) & (duration >= 0) & (duration < _TICK_LIMIT))
+        rows = np.flatnonzero((clock_id == one) & _is_sane(start, duration))
         theirs = np.flatnonzero(is_open)
         clock = profile.clock(one)
         if clock is None or clock.nominal_hz != _HZ or not len(rows):
@@ -132,6 +132,12 @@ def _pairs_by(profile: Profile, trace: Timeline, *, by_layer: bool) -> _Pairs:
     nothing = np.empty(0, np.int64)
     own, partner = (np.concatenate([nothing, *side]) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
     return _Pairs(own, partner, fits, pairings, by_layer)
+
+
+def _is_sane(start: Int64, duration: Int64) -> Bool:
+    """bool[n]; which times are so small that differences of two of them, and sums of three, fit in 64 bits."""
+    sane: Bool = (start > -_TIME_LIMIT) & (start < _TIME_LIMIT) & (duration >= 0) & (duration < _TIME_LIMIT)
+    return sane
 
 
 def _fit(clock: Clock, ticks: Int64, times_ns: Int64, all_ticks: Int64) -> ClockFit:

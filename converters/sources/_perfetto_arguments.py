@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from ._perfetto_sequences import Sequence
+from ._perfetto_text import as_text
 
 __all__ = ["ArgumentReader", "Arguments"]
 
@@ -58,7 +59,7 @@ class ArgumentReader:
         """What the DebugAnnotations of an event say."""
         found: dict[str, Any] = {}
         for annotation in annotations:
-            name = annotation.name or sequence.text("annotation", annotation.name_iid) or ""
+            name = as_text(annotation.name) or sequence.text("annotation", annotation.name_iid) or ""
             value = _value(annotation, sequence)
             if name.casefold() != _OBJECT:
                 found[name] = value
@@ -141,7 +142,7 @@ def _value(annotation: Any, sequence: Sequence) -> Any:
     """The value of an annotation as Python has it; None where it cannot be told."""
     if annotation.dict_entries:
         pairs = annotation.dict_entries
-        return {one.name or sequence.text("annotation", one.name_iid) or "": _value(one, sequence) for one in pairs}
+        return {as_text(one.name) or sequence.text("annotation", one.name_iid) or "": _value(one, sequence) for one in pairs}
     if annotation.array_values:
         return [_value(one, sequence) for one in annotation.array_values]
     field = annotation.WhichOneof("value")
@@ -156,19 +157,19 @@ def _value(annotation: Any, sequence: Sequence) -> Any:
 def _nested(value: Any) -> Any:
     """The value of a NestedValue, which is how annotations held dictionaries before 2021."""
     if value.dict_keys:
-        return dict(zip(value.dict_keys, map(_nested, value.dict_values), strict=False))
+        return dict(zip(map(as_text, value.dict_keys), map(_nested, value.dict_values), strict=False))
     if value.array_values:
         return [_nested(one) for one in value.array_values]
     set_fields = [name for name in ("int_value", "double_value", "bool_value", "string_value") if value.HasField(name)]
-    return getattr(value, set_fields[0]) if set_fields else []
+    found = getattr(value, set_fields[0]) if set_fields else []
+    return as_text(found) if isinstance(found, bytes) else found
 
 
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "legacy_json_value": _decoded,
     "nested_value": _nested,
-    **dict.fromkeys(
-        ("bool_value", "uint_value", "int_value", "double_value", "pointer_value", "string_value"), lambda value: value
-    ),
+    "string_value": as_text,
+    **dict.fromkeys(("bool_value", "uint_value", "int_value", "double_value", "pointer_value"), lambda value: value),
 }
 """How a value of each kind becomes one of Python's."""
 

@@ -10,6 +10,7 @@ from rblnpb.profile import EngineKind
 
 from ._perfetto_arguments import ArgumentReader, Arguments
 from ._perfetto_sequences import ClockKey, Sequence, SequenceBook
+from ._perfetto_text import as_text
 from ._perfetto_tracks import TrackBook, kind_of
 
 __all__ = ["BEGIN", "END", "INSTANT", "EventReader"]
@@ -139,8 +140,9 @@ class EventReader:
             self._append(clock, time, track, kind)
             if len(said) > _BARE_FIELDS or "name" in said or "name_iid" in said:
                 self._describe(said, sequence)
-            if legacy and legacy.phase == ord("X"):
-                self._append(clock, time + max(legacy.duration_us, 0) * 1000, track, END)
+            end = time + max(legacy.duration_us, 0) * 1000 if legacy and legacy.phase == ord("X") else _TIME_LIMIT
+            if end < _TIME_LIMIT:
+                self._append(clock, end, track, END)
         else:
             self.odd["events of an unknown type"] += 1
 
@@ -156,7 +158,7 @@ class EventReader:
     def _describe(self, said: dict[str, Any], sequence: Sequence) -> None:
         """Name, arguments, categories and flows of the event that was appended last."""
         row = len(self.time) - 1
-        name = said.get("name", "")
+        name = as_text(said.get("name", ""))
         if not name and "name_iid" in said:
             found = sequence.text("name", said["name_iid"])
             self.odd["names that are not in the file"] += found is None
@@ -166,7 +168,10 @@ class EventReader:
             arguments = self.arguments.read(said["debug_annotations"], sequence)
             self.argument[row] = self.argument_rows.setdefault(arguments, len(self.argument_rows))
         if "categories" in said or "category_iids" in said:
-            texts = [*said.get("categories", ()), *(sequence.text("category", one) or "" for one in said.get("category_iids", ()))]
+            texts = [
+                *map(as_text, said.get("categories", ())),
+                *(sequence.text("category", one) or "" for one in said.get("category_iids", ())),
+            ]
             self.kind[row] = next((kind for text in texts if (kind := self._kind_of(text))), 0)
         for field, is_end in _FLOWS.items():
             if field in said:

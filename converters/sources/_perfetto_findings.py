@@ -130,6 +130,10 @@ def _joining(profile: Profile, files: Sequence[VendorFile], tables: Sequence[Fil
     if own > 1:
         message = f"the {len(files)} files lie over each other in time: each was taken to count from a zero of its own"
         yield Finding(Severity.WARNING, "files-overlap", message, own)
+    mended = sum("\ufffd" in text for text in profile.strings)
+    if mended:
+        message = f"{mended:,} names are no UTF-8: replacement characters stand where they are not"
+        yield Finding(Severity.INFO, "text-mended", message, mended)
     if not profile.session.tool_name and len(profile.device_slices):
         message = "no track is called like an engine of the vendor's profiler: what its slices do is not known"
         yield Finding(Severity.WARNING, "no-known-engine", message, len(profile.engines))

@@ -10,6 +10,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ._perfetto_text import as_text
+
 __all__ = ["ClockKey", "Sequence", "SequenceBook"]
 
 ClockKey = int | tuple[int, int]
@@ -92,10 +94,10 @@ class Sequence:
         for kind, column in _INTERNED.items():
             entries = getattr(data, column)
             if entries:
-                self.texts.setdefault(kind, {}).update((entry.iid, entry.name) for entry in entries)
+                self.texts.setdefault(kind, {}).update((entry.iid, as_text(entry.name)) for entry in entries)
         if data.debug_annotation_string_values:
             texts = self.texts.setdefault("text", {})
-            texts.update((entry.iid, entry.str.decode("utf-8", "replace")) for entry in data.debug_annotation_string_values)
+            texts.update((entry.iid, as_text(entry.str)) for entry in data.debug_annotation_string_values)
 
 
 _INTERNED: Final = {"name": "event_names", "category": "event_categories", "annotation": "debug_annotation_names"}

@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from rblnpb.profile import ENGINE_NAMES, EngineKind
 
+from ._perfetto_text import as_text
+
 __all__ = ["CounterTrack", "TrackBook", "TrackPlace", "device_ordinal", "kind_of"]
 
 _CHIPLET: Final = re.compile(r"[\s,(\[/:#_-]*\bchiplet[\s:#_-]*(\d{1,9})\b[)\]]?", re.IGNORECASE)
@@ -108,7 +110,7 @@ class TrackBook:
             name = _process_name(descriptor.process) or name
         if descriptor.HasField("counter"):
             track.counter = _counter(descriptor.counter)
-        track.name = name or track.name
+        track.name = as_text(name) or track.name
         track.parent = descriptor.parent_uuid or track.parent
 
     def name_process(self, process: Any) -> None:
@@ -120,7 +122,7 @@ class TrackBook:
         """Take a thread that no track describes; the key of the track that events on it have."""
         key = (pid, tid)
         track = self._tracks.setdefault(key, _Described(pid=pid))
-        track.name = name or track.name
+        track.name = as_text(name) or track.name
         return key
 
     def is_described(self, key: Hashable) -> bool:
@@ -180,12 +182,12 @@ def _bare(name: str) -> str:
 
 
 def _process_name(process: Any) -> str:
-    return getattr(process, "process_name", "") or next(iter(process.cmdline), "")
+    return as_text(getattr(process, "process_name", "") or next(iter(process.cmdline), ""))
 
 
 _UNITS: Final = {1: "ns", 2: "count", 3: "bytes"}
 
 
 def _counter(descriptor: Any) -> CounterTrack:
-    unit = descriptor.unit_name or _UNITS.get(descriptor.unit, "")
+    unit = as_text(descriptor.unit_name) or _UNITS.get(descriptor.unit, "")
     return CounterTrack(unit, descriptor.unit_multiplier or 1, descriptor.is_incremental)
