@@ -1,8 +1,8 @@
 """Launches to host ops: which operator was on that native thread at that time.
 
 The innermost operator on (thread, time) is the one whose correlation id the profiler in the process would have given: on a training
-step with 797 launches on two threads it is the same op 797 times (measured with torch 2.13), and so it is for all 29,909 calls of six
-public traces of CUDA and ROCm. An annotation owns no launch. What matches nothing is kept, with the reason.
+step with 797 launches on two threads it is the same op 797 times (measured with torch 2.13), and so it is for all 29,909 calls of
+six public traces of CUDA and ROCm. An annotation owns no launch. What matches nothing is kept, with the reason.
 """
 
 from __future__ import annotations
