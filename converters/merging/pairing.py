@@ -25,6 +25,10 @@ _SLACK_NS: Final = 10_000
 _STRAY_NS: Final = 2_000
 _STRAY_NOISE: Final = 30
 """In the end no pair is further from the line than this, and so many times the noise."""
+_NEAR_NS: Final = 100
+_NEAR_NOISE: Final = 4
+_SHIFTS_NS: Final = (13_001, -29_009, 53_017)
+"""Lines to compare with: no period of a program is likely to be one of these."""
 _FIRST_REACH: Final = 250_000
 """How far from a seed its first pairs are sought: no clock drifts over that by more than a fraction of a microsecond."""
 _BLOCKS: Final = 32
@@ -85,7 +89,7 @@ def _trails(own: Records, other: Records, tried: list[Seed]) -> list[_Trail]:
 def _whole(own: Records, other: Records, trail: _Trail) -> _Trail | None:
     """All pairs on a trail; None when it is not sound."""
     whole = _without_strays(own, other, _paired(own, other, trail, _overlap(own, other, trail.line), _PASS_ROWS))
-    return whole if _is_sound(own, other, whole) else None
+    return whole if _is_sound(own, other, whole) and not _is_chance(own, other, whole) else None
 
 
 def _rival(own: Records, other: Records, best: _Trail, trails: list[_Trail]) -> _Trail | None:
@@ -212,3 +216,15 @@ def _is_sound(own: Records, other: Records, trail: _Trail) -> bool:
     mine = int(((expected >= first) & (expected <= last)).sum())
     theirs = int(((other.start >= expected.min() - _SLACK_NS) & (other.start <= expected.max() + _SLACK_NS)).sum())
     return 2 * len(trail) >= min(mine, theirs) and len(trail) >= min(3, len(own), len(other))
+
+
+def _is_chance(own: Records, other: Records, trail: _Trail) -> bool:
+    """Whether another line would find half as many partners as near: few names that follow each other fast always find some."""
+    near = replace(trail, tolerance=max(_NEAR_NOISE * trail.line.noise_ns, _NEAR_NS))
+    rows = _overlap(own, other, trail.line)
+
+    def count(shift_ns: int) -> int:
+        line = replace(trail.line, offset_ns=trail.line.offset_ns + shift_ns)
+        return len(_paired(own, other, replace(near, line=line), rows, _BLOCK_ROWS, _BLOCKS))
+
+    return 2 * max(map(count, _SHIFTS_NS)) > count(0)
