@@ -15,7 +15,7 @@ from rblnpb.columns import ABSENT
 from ..nesting import latest
 from ..timeline import Bool, HostTrace, Int64
 from .correlate import innermost, thread_lanes
-from .launch_scopes import launch_in_scope, numbered
+from .launch_scopes import launch_in_scope, numbered, process_numbers
 
 __all__ = ["Arrows", "arrows_to", "no_arrows"]
 
@@ -47,15 +47,15 @@ def arrows_to(host: HostTrace, rows: Int64, ops: Int64) -> Arrows:
         host: The trace.
         rows: int64[n]; rows of devices, ascending.
         ops: int64[k]; operators. Of several arrows to one row, those from an operator go first, then those that begin last. An
-            arrow from a thread that only a device has says what had to end before, not what launched.
+            arrow from a process that only a device has says what had to end before, not what launched.
     """
     events = host.events
     arrows = no_arrows(len(rows))
     is_arrow = (events.flow_id != 0) & (events.start_ns != ABSENT)
     ends = np.flatnonzero(is_arrow & np.isin(events.phase, (ord("f"), ord("t")))).astype(np.int64)
     starts = np.flatnonzero(is_arrow & (events.phase == ord("s"))).astype(np.int64)
-    lanes = thread_lanes(host)
-    starts = starts[~np.isin(lanes[events.track[starts]], np.setdiff1d(lanes[events.track[rows]], lanes[events.track[ops]]))]
+    process = process_numbers(host)
+    starts = starts[~np.isin(process[events.track[starts]], np.setdiff1d(process[events.track[rows]], process[events.track[ops]]))]
     at = _rows_at(host, ends, rows) if len(ends) and len(rows) else np.full(len(ends), -1, np.int64)
     ends, at = ends[at >= 0], at[at >= 0]
     arrows.is_end[at] = True

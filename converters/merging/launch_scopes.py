@@ -9,7 +9,7 @@ import numpy as np
 from ..timeline import Bool, HostTrace, Id, Int64
 from .correlate import id_number, launch_by_id
 
-__all__ = ["Numbered", "launch_in_process", "launch_in_scope", "numbered"]
+__all__ = ["Numbered", "launch_in_process", "launch_in_scope", "numbered", "process_numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,14 @@ def numbered(host: HostTrace, rows: Int64, ids: Int64) -> Numbered:
         rows: int64[n]; rows of `host.events`.
         ids: int64[n]; 0 = unknown.
     """
+    return Numbered(ids, host.events.start_ns[rows], process_numbers(host)[host.events.track[rows]])
+
+
+def process_numbers(host: HostTrace) -> Int64:
+    """int64[tracks + 1]; a number for each process, whether its id is written as a number or as a text; the last is of no track."""
     numbers: dict[Id, int] = {}
     pids = [(track.pid, id_number(track.pid)) for track in host.tracks]
-    process = np.array([numbers.setdefault(pid if number is None else number, len(numbers)) for pid, number in pids], np.int64)
-    return Numbered(ids, host.events.start_ns[rows], process[host.events.track[rows]] if len(rows) else np.empty(0, np.int64))
+    return np.array([*(numbers.setdefault(pid if number is None else number, len(numbers)) for pid, number in pids), -1], np.int64)
 
 
 def launch_in_process(launches: Numbered, records: Numbered) -> Int64:
