@@ -2,8 +2,9 @@
 
 The slice that ends a gap could not begin before its launch was submitted. What lies before the submission is therefore the host's,
 and told by what the submitting thread did: the runtime's own records first, then ops, then nothing. What lies after it is the
-device's: what it is recorded to have waited for, the way from the submission to the device, or unknown. Causes and their order are
-those of `results.CAUSES`.
+device's: what it is recorded to have waited for, the way from the submission to the device, or unknown. Where a trace names the op
+of a slice and no launch, the submission came somewhere within the op: not before it began, and before it ended. Causes and their
+order are those of `results.CAUSES`.
 """
 
 from __future__ import annotations
@@ -22,17 +23,20 @@ from .coverage import Stretches
 from .device_waits import device_waits
 from .gaps import Gaps, dependency_ends
 from .host_activity import HostActivities, host_activities, interned, op_coverage, told_tracks
-from .host_threads import host_threads
+from .host_threads import HostThreads, host_threads
 from .lost_records import device_losses, lost_coverage, unseen_since_ns
 from .occupancy import Calls, OrderedWork
 
-__all__ = ["INSIDE_PROGRAM", "GapPieces", "explain_gaps"]
+__all__ = ["INSIDE_PROGRAM", "WITHIN_OP", "GapPieces", "explain_gaps"]
 
 _CAUSE: Final = {name: code for code, name in enumerate(CAUSES)}
 _STEP: Final = {name: code for code, name in enumerate(STEPS)}
 
 INSIDE_PROGRAM: Final = "inside a program"
 """What stands for unknown gaps whose launch is known and has begun."""
+
+WITHIN_OP: Final = "submitted within its op, when is not recorded"
+"""What stands for unknown gaps while the op runs that launched the next slice, where its launch is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +71,20 @@ class _Ends:
     Attributes:
         device: int64[k]; row of `OrderedWork.devices`.
         launch: int64[k]; -1 = not known.
+        op: int64[k]; row of the host's events: the op that submitted it; -1 = not known.
         lane: int64[k]; thread that submitted it, see `HostThreads`; -1 = not known.
-        submitted_ns: int64[k]; trace clock; the start of the gap where the launch is not known.
+        submitted_ns: int64[k]; trace clock; where the launch is not known, the start of its op, else of the gap.
+        sent_ns: int64[k]; when it was submitted for sure: the end of its op where the launch is not known.
         begun_ns: int64[k]; when its call began on the device.
-        program: int64[k]; name of the launch, in the table of names.
+        program: int64[k]; name of the launch, else of the op, in the table of names.
     """
 
     device: Int64
     launch: Int64
+    op: Int64
     lane: Int64
     submitted_ns: Int64
+    sent_ns: Int64
     begun_ns: Int64
     program: Int64
 
@@ -118,16 +126,7 @@ def explain_gaps(timeline: Timeline, work: OrderedWork, calls: Calls, gaps: Gaps
     is_short = gaps.end_ns - gaps.start_ns < min_gap_ns
     sorter.add(everything.where(is_short), "short")
     threads = host_threads(timeline)
-    launch = work.launch[gaps.before]
-    call = calls.of_work[gaps.before]
-    ends = _Ends(
-        device=work.device[gaps.before],
-        launch=launch,
-        lane=np.append(threads.launch, -1)[launch],
-        submitted_ns=np.where(launch >= 0, np.append(timeline.launches.start_ns, 0)[launch], gaps.start_ns),
-        begun_ns=np.where(call >= 0, np.append(calls.begun_ns, 0)[call], gaps.end_ns),
-        program=np.append(interned(sorter.names, timeline.strings, timeline.launches.name.astype(np.int64)), 0)[launch],
-    )
+    ends = _ends(timeline, sorter, work, calls, gaps, threads)
     left = _lost(timeline, sorter, work, gaps, ends, everything.where(~is_short))
     before, after = left.split(ends.submitted_ns[left.gap])
     host = host_activities(timeline, threads, sorter.names)
@@ -137,6 +136,24 @@ def explain_gaps(timeline: Timeline, work: OrderedWork, calls: Calls, gaps: Gaps
     free = _dependencies(timeline, sorter, work, gaps, ends, free, min_gap_ns)
     _the_rest(timeline, sorter, work, gaps, ends, host, free)
     return sorter.pieces()
+
+
+def _ends(timeline: Timeline, sorter: _Sorter, work: OrderedWork, calls: Calls, gaps: Gaps, threads: HostThreads) -> _Ends:
+    launches, host = timeline.launches, timeline.host
+    launch, call = work.launch[gaps.before], calls.of_work[gaps.before]
+    op = np.where(launch >= 0, np.append(launches.host_row, -1)[launch], timeline.slices.host_row[work.row[gaps.before]])
+    lane = np.append(threads.launch, -1)[launch]
+    submitted_ns = np.where(launch >= 0, np.append(launches.start_ns, 0)[launch], gaps.start_ns)
+    sent_ns = submitted_ns.copy()
+    program = np.append(interned(sorter.names, timeline.strings, launches.name.astype(np.int64)), 0)[launch]
+    by_op = np.flatnonzero((launch < 0) & (op >= 0))
+    if host is not None and len(by_op):
+        events, rows = host.events, op[by_op]
+        lane[by_op], submitted_ns[by_op] = events.track[rows], events.start_ns[rows]
+        sent_ns[by_op] = events.start_ns[rows] + events.duration_ns[rows]
+        program[by_op] = interned(sorter.names, host.strings, events.name[rows].astype(np.int64))
+    begun_ns = np.where(call >= 0, np.append(calls.begun_ns, 0)[call], gaps.end_ns)
+    return _Ends(work.device[gaps.before], launch, op, lane, submitted_ns, sent_ns, begun_ns, program)
 
 
 def _lost(timeline: Timeline, sorter: _Sorter, work: OrderedWork, gaps: Gaps, ends: _Ends, left: Stretches) -> Stretches:
@@ -173,19 +190,18 @@ def _host_ops(timeline: Timeline, sorter: _Sorter, track_count: int, ends: _Ends
         is_told = np.append(told_tracks(host), False)[np.where(lane < track_count, lane, -1)]
         early, told = free.where(is_told).split(np.full(int(is_told.sum()), window[0]))
         told, late = told.split(np.full(len(told), window[1]))
-        _ops(timeline, host, sorter, ends, told)
+        _ops(host, sorter, ends, told)
         free = free.where(~is_told).joined(early).joined(late)
     # Without the runtime's records there is no telling the recorder's wait from what followed it.
     is_drained = bool(timeline.is_serialised) and not len(timeline.runtime)
     sorter.add(free, "serialised-by-profiling" if is_drained else "queue-empty", name=ends.program[free.gap])
 
 
-def _ops(timeline: Timeline, host: HostTrace, sorter: _Sorter, ends: _Ends, told: Stretches) -> None:
+def _ops(host: HostTrace, sorter: _Sorter, ends: _Ends, told: Stretches) -> None:
     events = host.events
-    submits = np.append(timeline.launches.host_row, -1)[ends.launch]
-    is_in_op = submits[told.gap] >= 0
+    is_in_op = ends.op[told.gap] >= 0
     coverage = op_coverage(host, np.unique(ends.lane[told.gap]))
-    before, inside = told.where(is_in_op).split(events.start_ns[submits[told.gap[is_in_op]]])
+    before, inside = told.where(is_in_op).split(events.start_ns[ends.op[told.gap[is_in_op]]])
     for stretches, step in ((told.where(~is_in_op), "outside-ops"), (before, "before-op"), (inside, "inside-op")):
         pieces = coverage.cut(ends.lane[stretches.gap], stretches)
         covered, op = pieces.covered()
@@ -222,8 +238,10 @@ def _the_rest(
     timeline: Timeline, sorter: _Sorter, work: OrderedWork, gaps: Gaps, ends: _Ends, host: HostActivities, free: Stretches
 ) -> None:
     """Tell the way to the device from what nothing explains."""
-    is_launched = ends.launch[free.gap] >= 0
+    is_launched = (ends.launch[free.gap] >= 0) | (ends.op[free.gap] >= 0)
     on_the_way, begun = free.where(is_launched).split(ends.begun_ns[free.gap[is_launched]])
+    within_op, on_the_way = on_the_way.split(ends.sent_ns[on_the_way.gap])
+    sorter.add(within_op, "unknown", name=sorter.names.intern(WITHIN_OP))
     # The call that submits begins with the submission, whatever it is called.
     pieces = host.coverage.cut(ends.lane[on_the_way.gap], on_the_way)
     submits = np.append(host.start_ns, 0)[pieces.owner] == ends.submitted_ns[pieces.stretches.gap]

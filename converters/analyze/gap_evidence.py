@@ -104,9 +104,9 @@ class Evidence:
             facts["place"] = self._place(row, name)
             facts["python_frames"] = self._frames.get((row, _CAUSES.index(cause)), ())
         facts["steps_ns"] = part.steps_ns
-        if cause in _OF_LAUNCH:
+        if cause in _OF_LAUNCH or (cause == "unknown" and self._late_launch(row) < 0):
             facts |= self._launch(row)
-        if cause == "submission":
+        if cause == "submission" and self._late_launch(row) >= 0:
             facts["latency_ns"] = self._latency_ns(row)
         return {key: value for key, value in facts.items() if value not in (None, (), "", {})}
 
@@ -134,21 +134,33 @@ class Evidence:
         return int(self._found.gaps.end_ns[row] - self._timeline.launches.start_ns[self._late_launch(row)])
 
     def _launch(self, row: int) -> dict[str, object]:
-        """The launch that ends a gap, and who submitted it; a command of the host may hold up what no launch is known of."""
-        timeline, launches = self._timeline, self._timeline.launches
-        launch = self._late_launch(row)
+        """The launch that ends a gap, the op that it lies in, and who submitted it, as far as that is known."""
+        launches, launch = self._timeline.launches, self._late_launch(row)
         if launch < 0:
-            return {}
-        lane = int(self._threads.launch[launch])
-        is_told = timeline.host is not None and lane < self._threads.track_count
-        thread = timeline.host.tracks[lane] if timeline.host is not None and is_told else None
+            return self._op(int(self._timeline.slices.host_row[self._found.work.row[self._found.gaps.before[row]]]))
         return {
-            "program": timeline.strings[int(launches.name[launch])],
+            "program": self._timeline.strings[int(launches.name[launch])],
             "launch_id": int(launches.launch_id[launch]) or None,
             "submitted_ns": int(launches.start_ns[launch]),
-            "pid": int(launches.pid[launch]) if thread is None else thread.pid,
-            "tid": int(launches.tid[launch]) if thread is None else thread.tid,
+            "pid": int(launches.pid[launch]),
+            "tid": int(launches.tid[launch]),
+            **self._thread(int(self._threads.launch[launch])),
+            **self._op(int(launches.host_row[launch])),
         }
+
+    def _thread(self, lane: int) -> dict[str, object]:
+        """A thread under the ids that the host trace has."""
+        host = self._timeline.host
+        if host is None or not 0 <= lane < self._threads.track_count:
+            return {}
+        return {"pid": host.tracks[lane].pid, "tid": host.tracks[lane].tid}
+
+    def _op(self, event: int) -> dict[str, object]:
+        """The op that submitted."""
+        host = self._timeline.host
+        if host is None or event < 0:
+            return {}
+        return {"launching_op": host.strings[int(host.events.name[event])], **self._thread(int(host.events.track[event]))}
 
 
 def _python_frames(timeline: Timeline, found: ExplainedGaps, lanes: Int64, rows: Int64) -> dict[tuple[int, int], tuple[str, ...]]:
@@ -165,7 +177,10 @@ def _python_frames(timeline: Timeline, found: ExplainedGaps, lanes: Int64, rows:
     if not len(own) or not len(frames):
         return {}
     coverage = Coverage.of(calls.track[frames], calls.start_ns[frames], calls.end_ns[frames])
-    lane = np.append(lanes, -1)[found.work.launch[found.gaps.before[pieces.gap[own]]]]
+    before = found.gaps.before[pieces.gap[own]]
+    launch, op = found.work.launch[before], timeline.slices.host_row[found.work.row[before]]
+    of_op = np.append(host.events.track.astype(np.int64), -1)[op]
+    lane = np.where(launch >= 0, np.append(lanes, -1)[launch], np.where(op >= 0, of_op, -1))
     # The number of a piece stands for its gap here: what it is cut into keeps it.
     stretches, owner = coverage.cut(lane, Stretches(own, pieces.start_ns[own], pieces.end_ns[own])).covered()
     spent: dict[tuple[int, int], dict[int, int]] = {}

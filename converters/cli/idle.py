@@ -18,7 +18,7 @@ causes, the first that explains a moment; they add up to the idle time exactly
   queue-empty              nothing was submitted yet, and nothing tells what the thread did: give the host trace with --host
   dependency               submitted, but waiting for work of another engine or device, where that is recorded
   submission               submitted and on its way; steps: submit-call (the call had not returned), on-its-way
-  unknown                  within a program, or with a launch that is not known, and nothing recorded explains it
+  unknown                  within a program, or with a launch whose time is not known, and nothing recorded explains it
 ± is by how much a figure may be wrong where it compares times of host and device, as their clocks were placed.
 
 examples:

@@ -35,7 +35,7 @@ CAUSES: Final[Mapping[str, str]] = {
     "queue-empty": "the next launch was not submitted yet, and nothing tells what its thread did",
     "dependency": "submitted, but waiting for work of another engine or device, where that is recorded",
     "submission": "submitted, and on its way: nothing else is known to hold it up before the device begins with it",
-    "unknown": "within a program, or with a launch that is not known, and nothing recorded explains it",
+    "unknown": "within a program, or with a launch whose time is not known, and nothing recorded explains it",
 }
 """Causes in order of precedence: what one explains is not asked of the next. They are of parts of gaps, and add up exactly."""
 

@@ -21,6 +21,7 @@ __all__ = ["render_idle_csv", "render_idle_json", "render_idle_text"]
 
 _NAMES_SHOWN: Final = 3
 _PROGRAMS_SHOWN: Final = 10
+_LONGEST_NAME: Final = 60
 
 
 def render_idle_text(report: IdleReport, *, width: int = 120) -> str:
@@ -40,6 +41,8 @@ def render_idle_text(report: IdleReport, *, width: int = 120) -> str:
         idle_ns = sum(cause.idle_ns for cause in report.causes)
         of_what = "Cause" if report.by == "device" else "Cause, of all engines"
         text.table((of_what, "most of it", "idle", "share", "±", "gaps"), _causes(report.causes, idle_ns), texts=2)
+        if any(device.uncertainty_ns is None for device in report.devices):
+            text.line("  ± is not known: the input does not tell how well the clocks of host and device were placed")
     if report.programs and any(program.call_count for program in report.programs):
         text.line()
         text.table(("Inside the calls of", "calls", *_OCCUPANCY[:4]), _programs(report))
@@ -119,13 +122,18 @@ def _gaps(report: IdleReport) -> Iterator[list[str]]:
     several = len(report.devices) > 1
     for gap in report.gaps:
         where = " ".join(part for part in (gap.device if several else "", gap.engine) if part)
-        place = f"{gap.after.name} .. {gap.before.name}" + (f" on {where}" if where else "")
+        place = f"{_short(gap.after.name)} .. {_short(gap.before.name)}" + (f" on {where}" if where else "")
         place += f", inside {gap.inside_program}" if gap.inside_program is not None else ""
         yield [f"+{format_ns(gap.start_ns - first_ns)}", format_ns(gap.duration_ns), "", place]
         for part in gap.parts:
             border = format_ns(part.uncertainty_ns) if part.uncertainty_ns else ""
             evidence = _evidence(part)
             yield ["", format_ns(part.duration_ns), border, f"  {part.cause}{': ' if evidence else ''}{evidence}"]
+
+
+def _short(name: str) -> str:
+    """A name of a kernel may be its whole signature."""
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
 
 
 def _evidence(part: GapPart) -> str:
@@ -135,6 +143,8 @@ def _evidence(part: GapPart) -> str:
     if part.cause == "waiting-for-host":
         said.append(f"{facts['op']} {format_ns(_int(facts['op_ns']))}" if "op" in facts else "no op ran")
     said += [str(facts[key]) for key in ("activity", "reason", "engine", "predecessor", "place") if key in facts]
+    if part.cause == "unknown" and "launching_op" in facts:
+        said.append(str(facts["launching_op"]))
     frames, steps = facts.get("python_frames"), facts.get("steps_ns")
     if isinstance(frames, tuple) and frames:
         # A function without a file of its own is told together with the line that called it.
@@ -202,7 +212,20 @@ def _causes_json(causes: Iterable[CauseTime]) -> dict[str, object]:
     }
 
 
-_FACTS: Final = ("op", "activity", "engine", "predecessor", "reason", "place", "program", "launch_id", "submitted_ns", "pid", "tid")
+_FACTS: Final = (
+    "op",
+    "launching_op",
+    "activity",
+    "engine",
+    "predecessor",
+    "reason",
+    "place",
+    "program",
+    "launch_id",
+    "submitted_ns",
+    "pid",
+    "tid",
+)
 
 
 def render_idle_csv(report: IdleReport) -> str:

@@ -20,6 +20,7 @@ from rblnpb.converters.analyze.gaps import Gaps, gaps_between, inside_calls
 from rblnpb.converters.analyze.idle import device_idle
 from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
 from rblnpb.converters.analyze.occupancy import device_calls, device_occupancy, ordered_work
+from rblnpb.converters.dialect import op_rows
 from rblnpb.converters.pipeline import idle
 from rblnpb.converters.results import CAUSES, STEPS
 from rblnpb.converters.timeline import AlignedLoss, HostTrace, OverheadRecords, SliceDependencies, Timeline, Track
@@ -87,7 +88,7 @@ def timeline_of(seed: int) -> Timeline:
     draw = Random(seed)
     host = host_of(draw) if draw.random() < 0.7 else None
     launched = [launch_of(draw, host) for _ in range(draw.randint(0, 4))]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "start": draw.randint(0, LAST_NS),
             "duration": draw.randint(0, 9),
@@ -100,6 +101,12 @@ def timeline_of(seed: int) -> Timeline:
         }
         for _ in range(draw.randint(0, 9))
     ]
+    for row in rows:
+        # As merge has it: the op of the launch, or one that the trace names where no launch is known.
+        if row["launch"] >= 0:
+            row["host_row"] = launched[row["launch"]]["host_row"]
+        elif host is not None and draw.random() < 0.4:
+            row["host_row"] = draw.choice((-1, *op_rows(host).tolist()))
     edges = [[draw.randrange(len(rows)), draw.randrange(len(rows))] for _ in range(draw.randint(0, 5))] if rows else []
     # The thread of hidden work is known by its launches and by the runtime alone.
     tids = [row["tid"] for row in launched]

@@ -153,7 +153,7 @@ class Oracle:
 
     def piece(self, gap: FoundGap, moment: int) -> Piece:
         """The first cause that explains a moment."""
-        timeline, row = self.timeline, gap.before
+        timeline, row, slices = self.timeline, gap.before, self.timeline.slices
         device = timeline.tracks[int(timeline.slices.track[row])].device
         launch = int(timeline.slices.launch[row])
         lost = [
@@ -167,8 +167,17 @@ class Oracle:
         without_time = [loss.reason for loss in timeline.losses if loss.start_ns is None]
         if without_time and self.is_unseen(gap, launch, moment):
             return "recording-lost", "", without_time[0]
-        if launch >= 0 and moment < int(timeline.launches.start_ns[launch]):
-            return self.before_submission(launch, moment)
+        if launch >= 0:
+            launches = timeline.launches
+            if moment < int(launches.start_ns[launch]):
+                lane = self.thread_of(int(launches.pid[launch]), int(launches.tid[launch]))
+                name = timeline.strings[int(launches.name[launch])]
+                return self.before_submission(int(launches.host_row[launch]), lane, name, moment)
+        elif timeline.host is not None and slices.host_row[row] >= 0:
+            op, events = int(slices.host_row[row]), timeline.host.events
+            if moment < int(events.start_ns[op]):
+                name = timeline.host.strings[int(events.name[op])]
+                return self.before_submission(op, int(events.track[op]), name, moment)
         return self.after_submission(gap, row, device, launch, moment)
 
     def is_unseen(self, gap: FoundGap, launch: int, moment: int) -> bool:
@@ -180,13 +189,9 @@ class Oracle:
         unseen = [int(at) for row, at in enumerate(launches.start_ns) if row not in slices.launch and since < at < until]
         return bool(unseen) and min(unseen) <= moment
 
-    def before_submission(self, launch: int, moment: int) -> Piece:
+    def before_submission(self, op: int, lane: Any, program: str, moment: int) -> Piece:
         """What the submitting thread did."""
         timeline, host = self.timeline, self.timeline.host
-        launches = timeline.launches
-        program = timeline.strings[int(launches.name[launch])]
-        op = int(launches.host_row[launch])
-        lane = self.thread_of(int(launches.pid[launch]), int(launches.tid[launch]))
         found = innermost(self.lanes.get(lane, []), moment)
         if found is not None:
             return found.piece
@@ -228,15 +233,27 @@ class Oracle:
             same = self.call(last) == self.call(row)
             if (begun if same else gap.start_ns) <= moment < until:
                 return "dependency", "", timeline.tracks[int(slices.track[last])].name
-        if launch >= 0 and moment < begun:
-            launches = timeline.launches
-            lane = self.thread_of(int(launches.pid[launch]), int(launches.tid[launch]))
-            inner = innermost(self.lanes.get(lane, []), moment)
-            submits = inner is not None and inner.start_ns == int(launches.start_ns[launch])
-            return "submission", "submit-call" if submits else "on-its-way", timeline.strings[int(launches.name[launch])]
-        if launch >= 0 or begun < gap.end_ns:
+        if moment < begun and (launch >= 0 or slices.host_row[row] >= 0):
+            return self.on_its_way(launch, int(slices.host_row[row]), moment)
+        if launch >= 0 or slices.host_row[row] >= 0 or begun < gap.end_ns:
             return "unknown", "", "inside a program"
         return "unknown", "", JOIN_RULES[int(slices.rule[row])]
+
+    def on_its_way(self, launch: int, op: int, moment: int) -> Piece:
+        """Between the submission and the begin of the call."""
+        timeline, launches = self.timeline, self.timeline.launches
+        if launch >= 0:
+            lane = self.thread_of(int(launches.pid[launch]), int(launches.tid[launch]))
+            submitted, name = int(launches.start_ns[launch]), timeline.strings[int(launches.name[launch])]
+        else:
+            assert timeline.host is not None
+            events = timeline.host.events
+            if moment < int(events.start_ns[op] + events.duration_ns[op]):
+                return "unknown", "", "submitted within its op, when is not recorded"
+            lane, submitted, name = int(events.track[op]), int(events.start_ns[op]), timeline.host.strings[int(events.name[op])]
+        inner = innermost(self.lanes.get(lane, []), moment)
+        submits = inner is not None and inner.start_ns == submitted
+        return "submission", "submit-call" if submits else "on-its-way", name
 
     def call(self, row: int) -> tuple[int, int, int]:
         """What tells the call of a slice."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.analyze.gap_causes import explain_gaps
+from rblnpb.converters.analyze.gap_causes import INSIDE_PROGRAM, WITHIN_OP, explain_gaps
 from rblnpb.converters.analyze.gaps import gaps_between
 from rblnpb.converters.analyze.occupancy import device_calls, ordered_work
 from rblnpb.converters.results import CAUSES, STEPS
@@ -239,12 +239,12 @@ def test_what_the_thread_does_after_the_submission_holds_nothing_up() -> None:
 
 def test_within_a_program_nothing_is_known_without_a_dependency() -> None:
     rows = slices(FIRST, {**NEXT, "launch": 0})
-    assert told(of(slices=rows)) == [(10, 100, "unknown", "", "inside a program")]
+    assert told(of(slices=rows)) == [(10, 100, "unknown", "", INSIDE_PROGRAM)]
 
 
 def test_a_turn_of_a_runtime_instance_is_a_call_too() -> None:
     turn = {"instance": 1, "sequence": 4, "launch": -1}
-    assert told(of(slices=slices({**FIRST, **turn}, {**NEXT, **turn}))) == [(10, 100, "unknown", "", "inside a program")]
+    assert told(of(slices=slices({**FIRST, **turn}, {**NEXT, **turn}))) == [(10, 100, "unknown", "", INSIDE_PROGRAM)]
 
 
 @pytest.mark.parametrize("rule", ["no-link", "launch-not-recorded"])
@@ -253,12 +253,24 @@ def test_without_a_launch_it_is_said_why_none_is_known(rule: str) -> None:
     assert told(of(slices=rows)) == [(10, 100, "unknown", "", rule)]
 
 
+def test_where_the_op_alone_is_known_the_submission_came_while_it_ran() -> None:
+    host = traced(event("cpu_op", "aten::view", 15, 20), event("cpu_op", "aten::add", 30, 70))
+    rows = slices(FIRST, {**NEXT, "launch": -1, "host_row": 2})
+    assert told(of(host, slices=rows)) == [
+        (10, 15, "waiting-for-host", "before-op", ""),
+        (15, 20, "waiting-for-host", "before-op", "aten::view"),
+        (20, 30, "waiting-for-host", "before-op", ""),
+        (30, 70, "unknown", "", WITHIN_OP),
+        (70, 100, "submission", "on-its-way", "aten::add"),
+    ]
+
+
 def test_a_device_waits_while_it_synchronises() -> None:
     rows = slices(FIRST, {**NEXT, "launch": 0}, {"start": 20, "duration": 70, "launch": 0, "track": SYNC})
     assert told(of(slices=rows)) == [
-        (10, 20, "unknown", "", "inside a program"),
+        (10, 20, "unknown", "", INSIDE_PROGRAM),
         (20, 90, "dependency", "", "Device Sync"),
-        (90, 100, "unknown", "", "inside a program"),
+        (90, 100, "unknown", "", INSIDE_PROGRAM),
     ]
 
 
@@ -273,14 +285,14 @@ def test_a_call_begins_with_its_first_slice_of_any_kind() -> None:
         QUEUED,
         (60, 80, "submission", "on-its-way", "add"),
         (80, 90, "waiting-for-host", "host-command", "reshape"),
-        (90, 100, "unknown", "", "inside a program"),
+        (90, 100, "unknown", "", INSIDE_PROGRAM),
     ]
 
 
 def test_rows_that_say_when_the_host_waited_are_no_waits_of_the_device() -> None:
     host = traced(event("cuda_sync", "Context Sync", 20, 90))
     rows = slices(FIRST, {**NEXT, "launch": 0}, {"start": 20, "duration": 70, "track": SYNC, "event": 1})
-    assert told(of(host, slices=rows)) == [(10, 100, "unknown", "", "inside a program")]
+    assert told(of(host, slices=rows)) == [(10, 100, "unknown", "", INSIDE_PROGRAM)]
 
 
 def test_a_dependency_on_another_device_is_waited_for_until_it_ends() -> None:
@@ -297,7 +309,7 @@ def test_of_an_engine_it_is_waited_for_from_the_begin_of_the_call() -> None:
     dma = {"start": 70, "duration": 28, "launch": 1, "track": DMA}
     one = of(slices=slices(FIRST, NEXT, dma), dependencies=SliceDependencies(np.array([2, 0]), np.array([1, 1])))
     begun = [QUEUED, (60, 70, "submission", "on-its-way", "add"), (70, 98, "dependency", "", "Task DMA")]
-    assert told(one, by="engine") == [*begun, (98, 100, "unknown", "", "inside a program")]
+    assert told(one, by="engine") == [*begun, (98, 100, "unknown", "", INSIDE_PROGRAM)]
 
 
 def test_what_lies_behind_a_dependency_is_its_own_where_it_is_short() -> None:

@@ -88,6 +88,7 @@ def test_waiting_for_the_host_tells_op_frame_and_step() -> None:
             "op_ns": 28,
             "python_frames": ("model.py(3): forward", "train.py(7): main"),
             "steps_ns": {"before-op": 40, "inside-op": 10},
+            "launching_op": "aten::add",
             **LAUNCH,
         },
     )
@@ -96,6 +97,16 @@ def test_waiting_for_the_host_tells_op_frame_and_step() -> None:
 def test_where_mostly_no_op_ran_none_is_named() -> None:
     host = host_trace(event("Trace", "PyTorch Profiler", 0, 200), event("cpu_op", "aten::view", 20, 25))
     assert parts(of(host))[0].evidence == {"steps_ns": {"outside-ops": 50}, **LAUNCH}
+
+
+def test_where_a_trace_names_the_op_alone_the_evidence_does() -> None:
+    host = host_trace(event("Trace", "PyTorch Profiler", 0, 200), event("cpu_op", "aten::add", 30, 70))
+    op = {"launching_op": "aten::add", "pid": 1, "tid": 1}
+    assert parts(of(host, slices=slices(ROWS[0], {**ROWS[1], "launch": -1, "host_row": 1}))) == (
+        GapPart("unknown", 40, None, {"reason": "submitted within its op, when is not recorded", **op}),
+        GapPart("submission", 30, None, {"steps_ns": {"on-its-way": 30}, **op}),
+        GapPart("waiting-for-host", 20, None, {"steps_ns": {"before-op": 20}, **op}),
+    )
 
 
 def test_the_runtime_tells_its_activity() -> None:

@@ -285,6 +285,21 @@ def test_several_devices_are_told_apart() -> None:
     assert "i1_0_W0_mm_0 .. =i1_1_W0_mm_0 on rbln:0" in text
 
 
+def test_where_nothing_tells_how_well_clocks_were_placed_that_is_said() -> None:
+    device = replace(REPORT.devices[0], uncertainty_ns=None)
+    causes = tuple(replace(cause, uncertainty_ns=None) for cause in CAUSE_TIMES)
+    text = render_idle_text(replace(REPORT, devices=(device,), causes=causes))
+    assert "  ± is not known: the input does not tell" in text
+    assert "± is not known" not in TEXT
+
+
+def test_a_long_name_is_cut_in_the_text_alone() -> None:
+    gap = replace(GAP, after=replace(GAP.after, name="k" * 61), before=replace(GAP.before, name="b" * 60))
+    report = replace(REPORT, gaps=(gap,))
+    assert f"{'k' * 57}... .. {'b' * 60}" in render_idle_text(report, width=200)
+    assert "k" * 61 in render_idle_csv(report)
+
+
 def test_a_gap_inside_a_program_and_of_an_engine_says_so() -> None:
     gap = replace(
         GAP,
@@ -295,6 +310,12 @@ def test_a_gap_inside_a_program_and_of_an_engine_says_so() -> None:
     lines = render_idle_text(replace(REPORT, by="engine", gaps=(gap,)), width=140).splitlines()
     assert any(line.endswith("i1_0_W0_mm_0 .. =i1_1_W0_mm_0 on Task DMA, inside mm") for line in lines)
     assert any(line.endswith("recording-lost: buffer_full; 1,200 records") for line in lines)
+
+
+def test_what_is_unknown_within_an_op_names_the_op() -> None:
+    part = GapPart("unknown", 5_000, None, {"reason": "submitted within its op", "launching_op": "aten::div", "tid": 3})
+    lines = render_idle_text(replace(REPORT, gaps=(replace(GAP, parts=(part,)),)), width=140).splitlines()
+    assert any(line.endswith("unknown: submitted within its op; aten::div; thread 3") for line in lines)
 
 
 def test_only_the_first_programs_are_shown() -> None:
