@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rblnpb.converters.nesting import nest
+from rblnpb.converters.nesting import enclosing, latest, nearest, nest
 
 
 def callers(*spans: tuple[int, int], lanes: tuple[int, ...] | None = None) -> list[int]:
@@ -56,3 +56,39 @@ def test_depth_costs_no_recursion() -> None:
 
 def test_of_nothing_there_is_nothing() -> None:
     assert callers() == []
+
+
+def test_the_innermost_wanted_row_is_looked_for_outwards() -> None:
+    parent = np.array([-1, 0, 1, 2, -1], np.int64)
+    wanted = np.array([True, False, False, False, False])
+    assert nearest(parent, wanted).tolist() == [0, 0, 0, 0, -1]
+
+
+def test_a_wanted_row_is_its_own_answer() -> None:
+    assert nearest(np.array([-1, 0, 1], np.int64), np.array([True, True, False])).tolist() == [0, 1, 1]
+
+
+def test_the_latest_row_of_a_group_is_of_no_other_group() -> None:
+    group, time = np.array([1, 2, 1], np.int64), np.array([5, 3, 9], np.int64)
+    asked = np.array([1, 1, 1, 2, 3], np.int64), np.array([4, 5, 99, 99, 99], np.int64)
+    assert latest(group, time, *asked).tolist() == [-1, 0, 2, 1, -1]
+
+
+def test_of_rows_of_one_time_the_latest_is_the_last() -> None:
+    same = np.zeros(3, np.int64)
+    assert latest(same, same, same[:1], same[:1]).tolist() == [2]
+
+
+def test_among_no_rows_there_is_no_latest() -> None:
+    nothing = np.empty(0, np.int64)
+    assert latest(nothing, nothing, np.zeros(2, np.int64), np.zeros(2, np.int64)).tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("stretch", "found"),
+    [((0, 1), 0), ((12, 13), 1), ((12, 25), 0), ((49, 51), 0), ((50, 51), 0), ((99, 101), -1), ((100, 101), -1)],
+)
+def test_a_stretch_lies_in_the_innermost_slice_that_holds_all_of_it(stretch: tuple[int, int], found: int) -> None:
+    lane, start, end = np.zeros(3, np.int64), np.array([0, 10, 22], np.int64), np.array([100, 20, 50], np.int64)
+    begin, stop = (np.array([value], np.int64) for value in stretch)
+    assert enclosing(lane, start, end, nest(lane, start, end), lane[:1], begin, stop).tolist() == [found]
