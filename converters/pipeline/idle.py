@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from rblnpb.errors import UsageError
 
+from ..analyze.bounds import device_bounds
 from ..analyze.idle import device_idle
-from ..results import IdleReport
+from ..results import DeviceBounds, IdleReport
 from ..sinks.idle import render_idle_csv, render_idle_json, render_idle_text
 from ..timeline import Timeline
 
@@ -20,20 +21,22 @@ class Idle:
 
     Attributes:
         values: The figures.
+        bounds: What bounds the device while it works; None when nobody asked.
     """
 
     values: IdleReport
+    bounds: DeviceBounds | None = None
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, width: int = 120) -> str:
         """The report for people, folded to a number of columns."""
-        return render_idle_text(self.values, width=width)
+        return render_idle_text(self.values, self.bounds, width=width)
 
     def to_json(self) -> bytes:
         """One JSON object, schema `rblnpb.idle/1`."""
-        return render_idle_json(self.values)
+        return render_idle_json(self.values, self.bounds)
 
     def to_csv(self) -> str:
         """A header line and a line a gap."""
@@ -65,4 +68,4 @@ def idle(timeline: Timeline, *, min_gap_ns: int = 1000, top: int = 10, by: str =
         raise UsageError(f"gaps are those of a 'device' or of an 'engine', not of {by!r}")
     if min_gap_ns < 0:
         raise UsageError(f"a gap is not shorter than 0 ns, so {min_gap_ns} is no threshold")
-    return Idle(device_idle(timeline, min_gap_ns=min_gap_ns, top=top, by=by))
+    return Idle(device_idle(timeline, min_gap_ns=min_gap_ns, top=top, by=by), device_bounds(timeline, "program"))

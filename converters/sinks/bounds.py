@@ -9,7 +9,7 @@ from ..results import DeviceBounds, EngineOverlap, GroupBounds
 from ._units import format_count, format_ns, format_rate, format_share
 from .findings import finding_values
 
-__all__ = ["bounds_values", "render_bounds_text"]
+__all__ = ["bounds_values", "render_bounds_text", "whole_lines"]
 
 _DIGITS = 6
 _GROUPS_SHOWN = 10
@@ -17,8 +17,20 @@ _GROUPS_SHOWN = 10
 
 def render_bounds_text(bounds: DeviceBounds) -> str:
     """A verdict with its evidence, a line a fact; then the groups that were asked for, those with the greatest need first."""
+    lines = whole_lines(bounds)
+    groups = bounds.groups
+    need = [max(pair) for pair in zip(groups.compute_ns.tolist(), groups.dma_ns.tolist(), strict=True)]
+    for at in sorted(range(len(groups)), key=lambda at: -need[at])[:_GROUPS_SHOWN]:
+        lines.append(f"  {bounds.by} {bounds.keys['name'][at]}: {_verdict(groups, at)}")
+    if len(groups) > _GROUPS_SHOWN:
+        lines.append(f"  {len(groups) - _GROUPS_SHOWN:,} more")
+    return "\n".join(lines) + "\n"
+
+
+def whole_lines(bounds: DeviceBounds) -> list[str]:
+    """The verdict on the device as a whole with its evidence, a line a fact."""
     whole = bounds.whole
-    lines = [f"What bounds the device: {_verdict(whole, 0)}"]
+    lines = [f"What bounds the device while it works: {_verdict(whole, 0)}"]
     for overlap in bounds.overlaps:
         of = f" of {overlap.device}" if overlap.device else ""
         lines.append(f"  Time{of}: {_overlap_text(overlap)}")
@@ -39,18 +51,12 @@ def render_bounds_text(bounds: DeviceBounds) -> str:
     lines += [
         f"  Skew of {device}: its busiest chiplet worked {skew:.2f} times as long as the mean" for device, skew in bounds.skew
     ]
-    groups = bounds.groups
-    need = [max(pair) for pair in zip(groups.compute_ns.tolist(), groups.dma_ns.tolist(), strict=True)]
-    for at in sorted(range(len(groups)), key=lambda at: -need[at])[:_GROUPS_SHOWN]:
-        lines.append(f"  {bounds.by} {bounds.keys['name'][at]}: {_verdict(groups, at)}")
-    if len(groups) > _GROUPS_SHOWN:
-        lines.append(f"  {len(groups) - _GROUPS_SHOWN:,} more")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _verdict(bounds: GroupBounds, at: int) -> str:
     needs = [
-        f"{engine} needs {format_ns(needed)}"
+        f"{engine} needs {format_ns(needed)} at its best rate"
         for engine, needed in (
             (bounds.compute_engine[at], int(bounds.compute_ns[at])),
             (bounds.dma_engine[at], int(bounds.dma_ns[at])),

@@ -10,11 +10,12 @@ import orjson
 
 from rblnpb.profile import ENGINE_NAMES
 
-from ..results import CAUSES, CauseTime, Gap, GapPart, IdleReport, Occupancy
+from ..results import CAUSES, CauseTime, DeviceBounds, Gap, GapPart, IdleReport, Occupancy
 from ._csv_text import csv_text
 from ._json_values import exact
 from ._text_tables import TextReport
 from ._units import format_count, format_ns
+from .bounds import bounds_values, whole_lines
 from .findings import finding_values
 
 __all__ = ["render_idle_csv", "render_idle_json", "render_idle_text"]
@@ -24,11 +25,12 @@ _PROGRAMS_SHOWN: Final = 10
 _LONGEST_NAME: Final = 60
 
 
-def render_idle_text(report: IdleReport, *, width: int = 120) -> str:
+def render_idle_text(report: IdleReport, bounds: DeviceBounds | None = None, *, width: int = 120) -> str:
     """The report as plain text.
 
     Args:
         report: What to show.
+        bounds: What bounds the device; None, or bounds of a device that counted nothing: not shown.
         width: Columns of the terminal; tables fold to it.
     """
     text = TextReport(width)
@@ -49,6 +51,8 @@ def render_idle_text(report: IdleReport, *, width: int = 120) -> str:
         for device in report.devices:
             between = f"{format_ns(device.between_calls_ns)} between calls, {format_ns(device.inside_calls_ns)} inside"
             text.line(f"  {device.device}: of {format_ns(device.all.idle_ns)} idle, {between}")
+    if bounds is not None and bounds.rates:
+        text.line("\n" + "\n".join(whole_lines(bounds)))
     if report.gaps:
         text.line(f"\nLongest gaps: {len(report.gaps):,} of {report.gap_count:,}")
         text.table(("from", "for", "±", "between, and why"), _gaps(report), texts=4)
@@ -164,7 +168,7 @@ def _int(value: object) -> int:
     return value
 
 
-def render_idle_json(report: IdleReport) -> bytes:
+def render_idle_json(report: IdleReport, bounds: DeviceBounds | None = None) -> bytes:
     """One JSON object, schema `rblnpb.idle/1`: integers in ns with the unit in the key, stable key order."""
     value = {
         "schema": "rblnpb.idle/1",
@@ -178,6 +182,7 @@ def render_idle_json(report: IdleReport) -> bytes:
         "engines": [{**_flat(engine), "causes": _causes_json(engine.causes)} for engine in report.engines],
         "programs": [_flat(program) for program in report.programs],
         "causes": _causes_json(report.causes),
+        "bounds": None if bounds is None else bounds_values(bounds),
         "gap_count": report.gap_count,
         "findings": finding_values(report.findings),
     }

@@ -108,3 +108,11 @@ def test_text_json_and_csv_speak_of_the_same_gaps() -> None:
 def test_what_cannot_be_asked_is_refused(options: dict[str, Any], text: str) -> None:
     with pytest.raises(UsageError, match=text):
         idle(sim.simulate(), **options)
+
+
+def test_what_bounds_the_device_stands_beside_its_idle_time() -> None:
+    found = idle(sim.simulate(program="decoder", calls=2))
+    assert found.bounds is not None
+    (verdict,) = found.bounds.whole.verdict
+    assert f"\nWhat bounds the device while it works: {verdict} (" in found.text()
+    assert json.loads(found.to_json())["bounds"]["bound"] == verdict

@@ -153,7 +153,7 @@ def test_who_does_not_say_gets_ops_where_there_are_any_else_stages() -> None:
 
 def test_what_bounds_the_device_is_told_as_text_and_as_values() -> None:
     bounds = device_bounds(merge(sim.simulate(program="all_reduce"), None), "stage")
-    assert str(bounds).startswith("What bounds the device: dma-bound (")
+    assert str(bounds).startswith("What bounds the device while it works: dma-bound (")
     assert bounds.to_values()["rows"][0]["bound"] == "dma-bound"
 
 

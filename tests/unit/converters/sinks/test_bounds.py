@@ -28,9 +28,9 @@ BOTH = source(COMPUTED, MOVED, launches=launches({"name": 1}), strings=("", "dec
 
 
 def test_a_verdict_comes_with_all_that_it_rests_on() -> None:
-    verdict = "dma-bound (Neural Engine Clusters (chiplet 0) needs 1.000 µs, Neural DMA (chiplet 1) needs 1.500 µs)"
+    verdict = "dma-bound (Neural Engine Clusters (chiplet 0) needs 1.000 µs at its best rate, Neural DMA (chiplet 1) needs 1.500 µs at its best rate)"
     assert render_bounds_text(device_bounds(BOTH)).splitlines() == [
-        f"What bounds the device: {verdict}",
+        f"What bounds the device while it works: {verdict}",
         "  Time: compute alone 500 ns (25.0 %), DMA alone 1.000 µs (50.0 %), both 500 ns (25.0 %), neither 0 ns (0.0 %)",
         "  Compute engines did 100.0 % of what they could while at work",
         "  DMA engines did 100.0 % of what they could while at work",
@@ -44,7 +44,7 @@ def test_a_verdict_comes_with_all_that_it_rests_on() -> None:
 
 def test_nothing_counted_says_so() -> None:
     text = render_bounds_text(device_bounds(source({"track": 0, "duration": 5})))
-    assert text.splitlines()[0] == "What bounds the device: unknown (no cycles and no bytes were counted)"
+    assert text.splitlines()[0] == "What bounds the device while it works: unknown (no cycles and no bytes were counted)"
 
 
 def test_of_many_groups_those_with_the_greatest_need_are_shown() -> None:

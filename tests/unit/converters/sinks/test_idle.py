@@ -218,6 +218,7 @@ def test_json_has_integers_with_their_unit_in_the_key() -> None:
             }
         ],
         "causes": causes,
+        "bounds": None,
         "gap_count": 3,
         "gaps": [
             {
