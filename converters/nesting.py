@@ -90,7 +90,8 @@ def latest(group: Int64, time_ns: Int64, of_group: Int64, until_ns: Int64) -> In
     count = len(group)
     groups = np.concatenate((group, of_group))
     times = np.concatenate((time_ns, until_ns))
-    order = np.lexsort((np.arange(len(groups)) >= count, times, groups))
+    # Rows of one time keep their order, so that those which are asked about come last.
+    order = np.lexsort((times, groups))
     place = np.maximum.accumulate(np.where(order < count, np.arange(len(order)), -1)) if len(order) else order
     is_asked = order >= count
     found = np.concatenate((order, np.array([-1], np.int64)))[place[is_asked]]

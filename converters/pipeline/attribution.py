@@ -138,7 +138,7 @@ def call_stacks(timeline: Timeline, by: str = "all", weight: str | None = None, 
         >>> from rblnpb import converters
         >>> timeline = converters.merge(None, converters.read_host("rblnpb/data/transformer_step.json.gz"))
         >>> converters.call_stacks(timeline, "op").to_folded().splitlines()[0]
-        'thread 6521 (python);aten::_transformer_encoder_layer_fwd 1'
+        'thread 6521 (python);aten::add 236919'
     """
     if weight is None:
         weight = "device-sum" if timeline.is_work().any() else "host-self"

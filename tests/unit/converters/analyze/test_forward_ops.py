@@ -46,6 +46,11 @@ def test_the_engine_around_the_node_of_a_flow_is_linked_with_it() -> None:
     assert links(calls, Arrow("s", 7, 0), Arrow("f", 7, 10, 2)) == {EVALUATE: "aten::mm", "MmBackward0": "aten::mm"}
 
 
+def test_an_op_around_the_node_that_has_no_number_either_is_not() -> None:
+    calls = (Call("op", "aten::mm", 0, 5), Call("op", "custom", 9, 16, 2), Call("op", "MmBackward0", 10, 15, 2))
+    assert links(calls, Arrow("s", 7, 0), Arrow("f", 7, 10, 2)) == {"MmBackward0": "aten::mm"}
+
+
 def test_without_a_flow_the_last_op_with_the_sequence_number_tells() -> None:
     calls = (
         Call("op", "aten::linear", 0, 9, sequence=3),

@@ -71,6 +71,7 @@ def test_an_op_below_python_gets_modules_alone() -> None:
 def test_an_op_in_a_module_gets_nothing() -> None:
     calls = (*FORWARD, Call("module", "nn.Module: Recompute_0", 25, 45, 2), *BACKWARD)
     assert stacks_of(calls, "module")["aten::t"] == "thread 2 > nn.Module: Recompute_0"
+    assert stacks_of(calls, "python")["aten::t"] == "thread 2"
 
 
 def test_the_outermost_linked_op_stands_below_the_frames() -> None:
