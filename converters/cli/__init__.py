@@ -42,17 +42,20 @@ _COMMANDS = {
 
 _EPILOG = """\
 question                                              command
-  which of my ops keep the device busy?                 rblnpb summary device.pb --host trace.json
-  what did host and device do, and when?                rblnpb convert device.pb --host trace.json -o merged.json
-  how long was the device idle, and why?                rblnpb idle device.pb --host trace.json
-  how long do launches take to reach the device?        rblnpb latency device.pb --host trace.json
-  which line of my program is device time from?         rblnpb stacks device.pb --host trace.json -o t.speedscope.json
-  what does the host do that nobody wrote?              rblnpb advise device.pb --host trace.json
-  can I trust this profile?                             rblnpb status device.pb --host trace.json
-  is this file whole?                                   rblnpb check device.pb
-  what is in this file?                                 rblnpb show FILE
-  how do I try all this without an NPU?                 rblnpb simulate --program mm -o device.pb
-  what does my PyTorch script do on such a device?      RBLN_PROFILER=1 rblnpb run script.py
+  which of my ops keep the device busy?               rblnpb summary device.pb --host trace.json
+  which stage, layer, program, engine or step does?   rblnpb summary device.pb --by stage
+  is the device bound by compute or by data?          rblnpb summary device.pb --by program
+  where is the device idle, and why?                  rblnpb idle device.pb --host trace.json
+  how long does a launch take to reach the device?    rblnpb latency device.pb --host trace.json
+  what costs time that nobody wrote?                  rblnpb advise device.pb --host trace.json
+  which Python line or module is behind device time?  rblnpb stacks device.pb --host trace.json
+  what did host and device do, and when?              rblnpb convert device.pb --host trace.json -o merged.json
+  how do I keep all of it in one small file?          rblnpb convert device.pb --host trace.json -o run.pb
+  can I trust this profile?                           rblnpb status device.pb --host trace.json
+  is this file whole?                                 rblnpb check device.pb
+  what is in this file?                               rblnpb show FILE
+  how do I try all this without an NPU?               rblnpb simulate --program mm -o device.pb
+  what does my PyTorch script do on such a device?    RBLN_PROFILER=1 rblnpb run script.py
 
 exit codes: 0 fine, 1 findings at or above --fail-on, 2 usage, 3 input unreadable, 4 output not writable
 """

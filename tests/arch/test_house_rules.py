@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from rblnpb.converters.cli import build_parser
 from tests.arch.tree import ROOT, place, python_files
 
 MODULE_LINES, FUNCTION_LINES = 400, 40
@@ -99,3 +100,15 @@ def test_ci_runs_the_command_of_the_readme_and_no_other() -> None:
     assert [line for line in lines if "python" in line] == ["exec python3 scripts/test.py"]
     for command in ("python3 scripts/demo.py", "python3 scripts/test.py"):
         assert command in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_and_the_help_answer_the_same_questions() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| ([A-Z][^|]*\?) \| `([^`]*)` \|$", readme, re.MULTILINE)
+    help_text = build_parser().format_help()
+    asked = re.findall(r"^  (\S[^?]*\?) {2,}(\S.*)$", help_text, re.MULTILINE)
+
+    assert len(table) > 10
+    assert [(question.lower(), command) for question, command in table] == [
+        (question.lower(), command) for question, command in asked
+    ]
