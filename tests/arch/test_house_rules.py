@@ -106,7 +106,7 @@ def test_the_readme_and_the_help_answer_the_same_questions() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| ([A-Z][^|]*\?) \| `([^`]*)` \|$", readme, re.MULTILINE)
     help_text = build_parser().format_help()
-    asked = re.findall(r"^  (\S[^?]*\?) {2,}(\S.*)$", help_text, re.MULTILINE)
+    asked = re.findall(r"^  ([a-z][^?\n]*\?) {2,}(\S.*)$", help_text, re.MULTILINE)
 
     assert len(table) > 10
     assert [(question.lower(), command) for question, command in table] == [
