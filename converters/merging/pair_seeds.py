@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from ..timeline import Int64
+from .clock_lines import ClockLine
 from .record_matching import Records, are_alike, nearest_pairs
 
-__all__ = ["Seed", "seeds"]
+__all__ = ["Seed", "seeds", "tilted"]
 
 _WINDOWS: Final = 16
 _WINDOW_ROWS: Final = 128
 _MOST_VOTES: Final = 100_000
 _PEAKS: Final = 3
+_TILT_NS: Final = 500
+"""How near to a line its records lie, in a file of whole microseconds."""
 _SEEDS: Final = 8
 _WIDTH_NS: Final = 5_000
 _DRIFT_SHIFT: Final = 10
@@ -121,3 +124,37 @@ def _tried(window: Records, target: Records, offset: int, width: int) -> Seed:
     noise = int(np.median(np.abs(gaps - middle))) if len(gaps) else width
     tick = int(np.median(window.start[mine] if len(mine) else window.start))
     return Seed(tick, offset + middle, width, len(mine), noise)
+
+
+def tilted(line: ClockLine, added: Records, other: Records, slack_ns: int) -> ClockLine:
+    """The line with the slope beyond its anchors for which records further out vote: each with every one that it could be.
+
+    Args:
+        line: How the clocks lie as far as is known.
+        added: Records beyond its anchors, a few.
+        other: All records of the other table, in the order of time.
+        slack_ns: How far from the line a record may be, whatever the slope.
+
+    Returns:
+        The line, surer of its slope; the same when there are too many votes or none.
+    """
+    expected = added.start + line.at(added.start)
+    beyond = (added.start - line.tick).astype(np.float64)
+    beyond = np.minimum(beyond - line.anchor_ticks[0], 0) + np.maximum(beyond - line.anchor_ticks[-1], 0)
+    room = slack_ns + line.slope_error * np.abs(beyond)
+    first, last = np.searchsorted(other.start, (int((expected - room).min()), int((expected + room).max()) + 1))
+    if len(added) * int(last - first) > _MOST_VOTES:
+        return line
+    there = other.take(slice(int(first), int(last)))
+    off = there.start[None, :] - expected[:, None]
+    fits = (np.abs(off) <= room[:, None]) & (there.key[None, :] == added.key[:, None])
+    fits &= are_alike(added.duration[:, None], there.duration[None, :]) & (np.abs(beyond) > 0)[:, None]
+    row, partner = np.nonzero(fits)
+    if not len(row):
+        return line
+    votes = np.sort(off[row, partner] / beyond[row])
+    width = 2 * _TILT_NS / float(np.median(np.abs(beyond)))
+    until = np.searchsorted(votes, votes + width, side="right")
+    best = int((until - np.arange(len(votes))).argmax())
+    middle = float(np.median(votes[best : int(until[best])]))
+    return replace(line, slope=line.slope + middle, slope_error=min(width, line.slope_error))

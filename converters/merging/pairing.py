@@ -15,7 +15,7 @@ import numpy as np
 
 from ..timeline import Int64
 from .clock_lines import MOST_DRIFT, ClockLine, fit_line
-from .pair_seeds import Seed, seeds
+from .pair_seeds import Seed, seeds, tilted
 from .record_matching import Records, nearest_pairs
 
 __all__ = ["Pairing", "find_pairs"]
@@ -31,10 +31,14 @@ _SHIFTS_NS: Final = (13_001, -29_009, 53_017)
 """Lines to compare with: no period of a program is likely to be one of these."""
 _FIRST_REACH: Final = 250_000
 """How far from a seed its first pairs are sought: no clock drifts over that by more than a fraction of a microsecond."""
+_FIRST_ROWS: Final = 8
+"""How many records at least are added to each side with a step."""
 _BLOCKS: Final = 32
 _BLOCK_ROWS: Final = 128
 """While a seed is followed, so many blocks of so many records stand for all: it costs the same for any number of records."""
 _PASS_ROWS: Final = 65_536
+_TRIED: Final = 4
+"""How many trails are gone to their ends, of few records, before the best is taken."""
 _RIVAL_SHARE: Final = 0.9
 
 
@@ -72,9 +76,13 @@ def find_pairs(own: Records, other: Records) -> Pairing | None:
     if not len(mine):
         return None
     trails = _trails(mine, theirs, seeds(mine, theirs))
-    best = next((whole for trail in trails if (whole := _whole(mine, theirs, trail)) is not None), None)
-    if best is None:
+    found: list[_Trail] = []
+    for trail in trails:
+        whole = _whole(mine, theirs, trail) if len(found) < (_TRIED if len(mine) <= _PASS_ROWS else 1) else None
+        found += [] if whole is None else [whole]
+    if not found:
         return None
+    best = min(found, key=_Trail.rank)
     order = np.argsort(own_rows[best.own], kind="stable")
     pairs = own_rows[best.own][order], other_rows[best.other][order]
     rival = _rival(mine, theirs, best, trails)
@@ -151,16 +159,22 @@ def _follow(own: Records, other: Records, seed: Seed) -> _Trail:
     """Follow a seed outward, as far as both tables go."""
     line = ClockLine.level(seed.tick, seed.offset_ns)
     everything = _overlap(own, other, line)
+    near = np.searchsorted(own.start, (seed.tick - _FIRST_REACH, seed.tick + _FIRST_REACH + 1))
+    rows = slice(max(int(near[0]), everything.start), min(int(near[1]), everything.stop))
     trail = _Trail(seed, line, own.key[:0], own.key[:0], float(_SLACK_NS + seed.width_ns))
-    reach = _FIRST_REACH
-    while True:
-        near = np.searchsorted(own.start, (seed.tick - reach, seed.tick + reach + 1))
-        first, last = max(int(near[0]), everything.start), min(int(near[1]), everything.stop)
-        trail = _paired(own, other, trail, slice(first, last), _BLOCK_ROWS, _BLOCKS)
-        if not len(trail) or (first, last) == (everything.start, everything.stop):
-            return trail
-        reach *= 2
+    trail = _paired(own, other, trail, rows, _BLOCK_ROWS, _BLOCKS)
+    while len(trail) and rows != everything:
+        more = max(rows.stop - rows.start, _FIRST_ROWS)
+        wider = slice(max(rows.start - more, everything.start), min(rows.stop + more, everything.stop))
+        reach = max(seed.tick - int(own.start[wider.start]), int(own.start[wider.stop - 1]) - seed.tick)
+        if trail.line.slope_error * reach > _SLACK_NS:
+            # So far off, a record of the same name is nearer than the right one.
+            added = np.r_[wider.start : rows.start, rows.stop : wider.stop]
+            trail = replace(trail, line=tilted(trail.line, own.take(added), other, _SLACK_NS))
         trail = replace(trail, tolerance=trail.tolerance + trail.line.slope_error * reach)
+        rows = wider
+        trail = _paired(own, other, trail, rows, _BLOCK_ROWS, _BLOCKS)
+    return trail
 
 
 def _overlap(own: Records, other: Records, line: ClockLine) -> slice:
