@@ -13,9 +13,10 @@ from ..results import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage,
 from ..timeline import JOIN_RULES, Bool, Int64, Timeline
 from .device_work import DeviceWork, device_work
 from .frame_groups import FrameGroups, exact_sums
-from .host_calls import MODULE, PYTHON, HostCalls
+from .host_calls import MODULE, PYTHON, HostCalls, is_within
 from .intervals import exact_sum, whole_sums
-from .stacked_calls import KEPT, StackedCalls, is_within, stack_calls
+from .launch_calls import launch_calls
+from .stacked_calls import KEPT, StackedCalls, stack_calls
 from .stacks import Stacks, add_leaves
 
 __all__ = ["WEIGHTS", "attribution_table", "call_stacks"]
@@ -34,14 +35,15 @@ def attribution_table(timeline: Timeline, by: str) -> AttributionTable:
         by: "op", "module", "python" or "all".
     """
     stacked = stack_calls(timeline.host, by)
-    work = device_work(timeline, stacked.call_of_event)
+    launched = launch_calls(timeline, stacked.calls, stacked.call_of_event)
+    work = device_work(timeline, stacked.call_of_event, launched)
     frames = _frames(stacked, by)
-    launched = stacked.call_of_event[timeline.launches.host_row]
-    launched = launched[launched >= 0]
     groups, own = (_groups(stacks, stacked, work, by) for stacks in (stacked.stacks, stacked.own))
     columns = {**_device_columns(groups, own, work), **_host_columns(own, stacked)}
-    submitted = groups.rows(stacked.stacks.of_row[launched])
-    columns["launches_self"], columns["launches_total"] = submitted.sums(np.ones_like(launched))
+    # By op, what was launched in Python alone is on none.
+    launched = stacked.call_of_event[timeline.launches.host_row] if by == "op" else launched
+    submitted = groups.rows(stacked.stacks.of_row[launched[launched >= 0]])
+    columns["launches_self"], columns["launches_total"] = submitted.sums(np.ones_like(submitted.stack))
     is_kept = [FRAME_KINDS.index(frame.kind) in KEPT[by] for frame in stacked.frames]
     has_any = [any(columns[name][row] for name in ("slices_self", "host_self_ns")) for row in range(len(frames))]
     rows = [row for row in range(len(frames)) if (is_kept[row] if row < len(is_kept) else has_any[row])]
@@ -65,7 +67,7 @@ def call_stacks(timeline: Timeline, by: str, weight: str, *, with_stages: bool) 
         with_stages: Whether the stage of device work is a frame below the op that launched it.
     """
     stacked = stack_calls(timeline.host, by)
-    work = device_work(timeline, stacked.call_of_event)
+    work = device_work(timeline, stacked.call_of_event, launch_calls(timeline, stacked.calls, stacked.call_of_event))
     frames = _frames(stacked, by)
     if weight == "host-self":
         stacks, values = stacked.stacks, _self_ns(stacked.calls)[0]
@@ -95,10 +97,11 @@ def _frames(stacked: StackedCalls, by: str) -> tuple[Frame, ...]:
 
 
 def _placed(stacks: Stacks, stacked: StackedCalls, work: DeviceWork) -> Stacks:
-    """The stacks, with those of work that is on no op; `of_row` is int64[slices]: where each slice is."""
-    lost = work.call < 0
+    """The stacks, with those of work that no call is known for; `of_row` is int64[slices]: where each slice is."""
+    caller = work.op if stacked.by == "op" else work.caller
+    lost = caller < 0
     more = add_leaves(stacks, np.full(int(lost.sum()), -1), (len(stacked.frames) + 1 + work.rule[lost]).astype(np.int64))
-    of_slice = np.append(stacks.of_row, -1)[work.call]
+    of_slice = np.append(stacks.of_row, -1)[caller]
     of_slice[lost] = more.of_row
     return replace(more, of_row=of_slice)
 
@@ -185,10 +188,10 @@ def _stages(timeline: Timeline, work: DeviceWork) -> tuple[Int64, tuple[Frame, .
 
 def _coverage(timeline: Timeline, stacked: StackedCalls, work: DeviceWork) -> DeviceCoverage:
     calls = stacked.calls
-    # One more, for work on no op and for ops without a forward pass.
+    # One more, for what is in no call, and for ops without a forward pass.
     in_module, in_python = (np.append(is_within(calls, *kinds), False) for kinds in ((MODULE,), (PYTHON, MODULE)))
-    forward = np.append(stacked.forward, -1)[work.call]
-    on_op, of_module, of_python = work.call >= 0, in_module[work.call], in_python[work.call]
+    forward = np.append(stacked.forward, -1)[work.caller]
+    on_op, of_module, of_python = work.op >= 0, in_module[work.caller], in_python[work.caller]
 
     def time(is_it: Bool) -> DeviceTime:
         return DeviceTime(int(is_it.sum()), exact_sum(work.duration_ns[is_it]), exact_sum(work.busy_ns[is_it]))
@@ -203,6 +206,7 @@ def _coverage(timeline: Timeline, stacked: StackedCalls, work: DeviceWork) -> De
         in_module_by_forward=time(~of_module & in_module[forward]),
         in_python=time(of_python),
         in_python_by_forward=time(~of_python & in_python[forward]),
+        in_python_on_no_op=time(~on_op & of_python),
         launches=len(launched),
         launches_on_ops=int((launched >= 0).sum()),
     )

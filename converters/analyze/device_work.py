@@ -19,7 +19,8 @@ class DeviceWork:
         row: int64[n]; row of `Timeline.slices`.
         start_ns, end_ns: int64[n]; trace clock.
         busy_ns: int64[n]; the part of the busy time that each stands for, see `busy_parts`.
-        call: int64[n]; row of the calls: the op; -1 = unattributed.
+        op: int64[n]; row of the calls: the op that launched it; -1 = unattributed.
+        caller: int64[n]; row of the calls: the same, or else the Python call that it was launched in; -1 = neither.
         rule: int32[n]; row of `JOIN_RULES`.
     """
 
@@ -27,7 +28,8 @@ class DeviceWork:
     start_ns: Int64
     end_ns: Int64
     busy_ns: Int64
-    call: Int64
+    op: Int64
+    caller: Int64
     rule: Int32
 
     @property
@@ -36,22 +38,25 @@ class DeviceWork:
         return self.end_ns - self.start_ns
 
 
-def device_work(timeline: Timeline, call_of_event: Int64) -> DeviceWork:
+def device_work(timeline: Timeline, call_of_event: Int64, call_of_launch: Int64) -> DeviceWork:
     """What counts as device time.
 
     Args:
         timeline: The timeline.
         call_of_event: int64[events + 1]; the call that each event of the host trace is; -1 = none, and at the end.
+        call_of_launch: int64[launches]; the call that each launch was made in; -1 = none.
     """
     slices = timeline.slices
     row = np.flatnonzero(timeline.is_work()) if len(slices) else np.empty(0, np.int64)
     start_ns = slices.start_ns[row]
+    op = call_of_event[slices.host_row[row]]
     return DeviceWork(
         row=row,
         start_ns=start_ns,
         end_ns=start_ns + slices.duration_ns[row],
         busy_ns=busy_parts(start_ns, slices.duration_ns[row]),
-        call=call_of_event[slices.host_row[row]],
+        op=op,
+        caller=np.where(op >= 0, op, np.append(call_of_launch, -1)[slices.launch[row]]),
         rule=slices.rule[row],
     )
 

@@ -9,12 +9,12 @@ from typing import Final
 import numpy as np
 
 from ..dialect import annotation_rows, op_rows, slice_rows
-from ..nesting import enclosing, nest
+from ..nesting import enclosing, nearest, nest
 from ..results import FRAME_KINDS, Frame
-from ..timeline import HostTrace, Int64
+from ..timeline import Bool, HostTrace, Int64
 from .torch_rows import is_async_name, shown_name, without_overload
 
-__all__ = ["ANNOTATION", "MODULE", "OP", "PYTHON", "HostCalls", "read_calls"]
+__all__ = ["ANNOTATION", "MODULE", "OP", "PYTHON", "HostCalls", "is_within", "read_calls"]
 
 PYTHON, MODULE, ANNOTATION, OP = (FRAME_KINDS.index(kind) for kind in ("python", "module", "annotation", "op"))
 
@@ -50,6 +50,11 @@ class HostCalls:
 
     def __len__(self) -> int:
         return len(self.event)
+
+
+def is_within(calls: HostCalls, *kinds: int) -> Bool:
+    """bool[n]; which calls are, or lie in, one of these kinds."""
+    return nearest(calls.parent, np.isin(calls.kind, kinds)) >= 0
 
 
 def read_calls(host: HostTrace, *, with_annotations: bool) -> HostCalls:

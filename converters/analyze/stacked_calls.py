@@ -12,10 +12,10 @@ from ..nesting import nearest
 from ..results import FRAME_KINDS, Frame
 from ..timeline import Bool, HostTrace, Int64
 from .forward_ops import forward_ops
-from .host_calls import MODULE, OP, PYTHON, HostCalls, read_calls
+from .host_calls import MODULE, OP, PYTHON, HostCalls, is_within, read_calls
 from .stacks import Stacks, distinct_stacks
 
-__all__ = ["KEPT", "StackedCalls", "is_within", "stack_calls"]
+__all__ = ["KEPT", "StackedCalls", "stack_calls"]
 
 KEPT: Final = {"op": (OP,), "module": (MODULE,), "python": (PYTHON,), "all": tuple(range(len(FRAME_KINDS)))}
 """Kinds of frames that stacks are made of, below the thread, for each thing to ask by."""
@@ -63,11 +63,6 @@ class _Tree:
     parent: Int64
     frame: Int64
     is_kept: Bool
-
-
-def is_within(calls: HostCalls, *kinds: int) -> Bool:
-    """bool[n]; which calls are, or lie in, one of these kinds."""
-    return nearest(calls.parent, np.isin(calls.kind, kinds)) >= 0
 
 
 def stack_calls(host: HostTrace | None, by: str) -> StackedCalls:

@@ -20,7 +20,7 @@ examples:
   rblnpb stacks device.pb --host trace.json.gz --by module --format text
   rblnpb stacks trace.json.gz --weight host-self                               # no device: where the host spends its time
 
-Frames need a trace that was recorded with with_stack=True. Work on no op has a stack "(unattributed: why)", so that weights add up.
+Frames need a trace recorded with with_stack=True. Work that none launched has a stack "(unattributed: why)": weights add up.
 """
 
 _SUFFIXES = {".speedscope.json": "speedscope", ".folded": "folded", ".json": "json", ".csv": "csv"}

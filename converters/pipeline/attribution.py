@@ -59,8 +59,8 @@ class Attribution:
         order = attribution_order(self.values, sort_by)
         return order if row_limit < 0 else order[:row_limit]
 
-    def text(self, width: int = 120, sort_by: str | None = "default", row_limit: int = 100) -> str:
-        """The table for people, folded to a number of columns, with its coverage; other arguments as of `rows`."""
+    def text(self, width: int = 160, sort_by: str | None = "default", row_limit: int = 100) -> str:
+        """The table for people, as many of its columns as fit so many, with its coverage; other arguments as of `rows`."""
         return render_attribution_text(self.values, self.rows(sort_by, row_limit), width=width)
 
     def to_json(self, sort_by: str | None = "default", row_limit: int = -1) -> bytes:
@@ -98,11 +98,12 @@ class FlameStacks:
 def attribute(timeline: Timeline, by: str = "op") -> Attribution:
     """Device time of each op, module or Python frame, as sum and as union, itself and with what it called; the host's beside it.
 
-    Work belongs to the innermost frame that was open on the thread that submitted it. What runs backward has no module and, on
-    autograd's own threads, no Python frame: it belongs to those of the op that it differentiates, and is counted apart too.
+    Work belongs to the innermost frame that was open on the thread that submitted it: an op, or what called that op. What Python
+    launched in no op, as a graph, is on none, and in its module and Python frame all the same. What runs backward has no module
+    and, on autograd's own threads, no Python frame: it belongs to those of the op that it differentiates. Both are counted apart.
 
     Args:
-        timeline: Merged. What is on no op has rows of its own, so that self times add up to all there is.
+        timeline: Merged. What is in nothing has rows of its own, so that self times add up to all there is.
         by: What a row is: "op"; "module" (torch.nn.Module); "python": a Python function; "all": every frame, threads and named
             ranges too.
 
@@ -125,7 +126,7 @@ def call_stacks(timeline: Timeline, by: str = "all", weight: str | None = None, 
     """Stacks for flame graphs: thread, Python frames, modules and ops, down to what launched the work, each with its time.
 
     Args:
-        timeline: Merged. Work on no op has a stack of its own for each reason.
+        timeline: Merged. Work that no frame launched has a stack of its own for each reason.
         by: Frames below the thread: "op", "module", "python" or "all".
         weight: "device-sum": durations of device work; "device-union": its busy time, where a moment in which several slices run
             belongs to the one that began first; "host-self": time of the host; None: device-sum where a device worked.

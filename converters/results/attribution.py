@@ -53,10 +53,12 @@ class DeviceCoverage:
         on_ops: On an op.
         unattributed: On none; with `on_ops` it is the total.
         by_rule: Both of them, by the row of `JOIN_RULES` that led to the op or says why none did; rules with slices alone.
-        in_module: On an op that a module called.
+        in_module: Launched in a module.
         in_module_by_forward: On an op of a backward pass that no module called, where a module called the op of the forward pass.
-        in_python: On an op that a Python frame called.
+        in_python: Launched in a Python frame.
         in_python_by_forward: On an op of a backward pass that none called, where one called the op of the forward pass.
+        in_python_on_no_op: The part of `in_python` that is on no op: a graph that Python replayed, say. By op it is unattributed;
+            by module and Python frame it is where it was launched.
         launches: Submissions by the host.
         launches_on_ops: Those that were made in an op.
     """
@@ -69,6 +71,7 @@ class DeviceCoverage:
     in_module_by_forward: DeviceTime
     in_python: DeviceTime
     in_python_by_forward: DeviceTime
+    in_python_on_no_op: DeviceTime
     launches: int
     launches_on_ops: int
 

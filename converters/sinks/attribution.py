@@ -31,6 +31,11 @@ _NUMBERS: Final = (
     *("device_self_sum_ns", "device_self_union_ns", "device_total_sum_ns", "device_total_union_ns", "device_total_by_forward_ns"),
     *("host_self_ns", "host_total_ns"),
 )
+_DEAREST_FIRST: Final = (
+    *("self sum", "self %", "total sum", "calls", "host total", "self union", "total union", "launches", "host self"),
+)
+_NAME_WIDTH: Final = 30
+_GAP_WIDTH: Final = 3
 _TITLES: Final = {"op": "Op", "module": "Module", "python": "Python frame", "all": "Frame"}
 
 
@@ -68,19 +73,24 @@ def attribution_order(table: AttributionTable, sort_by: str | None) -> list[int]
     return sorted(rows, key=lambda row: -values[row])
 
 
-def render_attribution_text(table: AttributionTable, rows: Sequence[int], *, width: int = 120) -> str:
+def render_attribution_text(table: AttributionTable, rows: Sequence[int], *, width: int = 160) -> str:
     """The table for people, and below it how much of all device time it speaks of.
 
     Args:
         table: The table.
         rows: Numbers of its rows to show, in order.
-        width: Columns of the terminal; the table folds to it.
+        width: Columns of the terminal; the table has as many of its own as fit beside the names, the most telling first.
     """
     report = TextReport(width)
     report.line(f"Device time by {_TITLES[table.by].lower() if table.by != 'python' else 'Python frame'}")
     report.line(f"  {' + '.join(table.sources)}\n")
-    titles = ("calls", "launches", "self sum", "self union", "self %", "total sum", "total union", "host self", "host total")
-    report.table((_TITLES[table.by], *titles), [_cells(table, row) for row in rows])
+    columns = _columns(table, rows)
+    shown = _fitting(columns, width)
+    names = [table.frame[row].name for row in rows]
+    report.table((_TITLES[table.by], *shown), zip(names, *(columns[title] for title in shown), strict=True))
+    if len(shown) < len(columns):
+        left_out = ", ".join(title for title in columns if title not in shown)
+        report.line(f"\n  Too narrow for {left_out}: CSV and JSON have them")
     if len(rows) < len(table):
         report.line(f"\n  {len(table) - len(rows):,} of {len(table):,} rows are not shown")
     report.line()
@@ -89,23 +99,35 @@ def render_attribution_text(table: AttributionTable, rows: Sequence[int], *, wid
     return report.text()
 
 
-def _cells(table: AttributionTable, row: int) -> list[str]:
-    def time(name: str) -> str:
-        return format_ns(getattr(table, name)[row])
+def _columns(table: AttributionTable, rows: Sequence[int]) -> dict[str, list[str]]:
+    """Cells by title, in the order in which they stand."""
+    whole = table.coverage.total.sum_ns
 
-    share = _share(table.device_self_sum_ns[row], table.coverage.total.sum_ns)
-    return [
-        table.frame[row].name,
-        format_count(table.calls[row]),
-        format_count(table.launches_total[row]),
-        time("device_self_sum_ns"),
-        time("device_self_union_ns"),
-        share,
-        time("device_total_sum_ns"),
-        time("device_total_union_ns"),
-        time("host_self_ns"),
-        time("host_total_ns"),
-    ]
+    def times(name: str) -> list[str]:
+        return [format_ns(getattr(table, name)[row]) for row in rows]
+
+    return {
+        "calls": [format_count(table.calls[row]) for row in rows],
+        "launches": [format_count(table.launches_total[row]) for row in rows],
+        "self sum": times("device_self_sum_ns"),
+        "self union": times("device_self_union_ns"),
+        "self %": [_share(table.device_self_sum_ns[row], whole) for row in rows],
+        "total sum": times("device_total_sum_ns"),
+        "total union": times("device_total_union_ns"),
+        "host self": times("host_self_ns"),
+        "host total": times("host_total_ns"),
+    }
+
+
+def _fitting(columns: dict[str, list[str]], width: int) -> list[str]:
+    """Titles of the columns that fit beside a name, in the order in which they stand."""
+    left = width - _NAME_WIDTH
+    shown = []
+    for title in _DEAREST_FIRST:
+        left -= max(map(len, (title, *columns[title]))) + _GAP_WIDTH
+        if left >= 0:
+            shown.append(title)
+    return [title for title in columns if title in shown]
 
 
 def _share(part: int, whole: int) -> str:
@@ -124,11 +146,12 @@ def render_coverage(coverage: DeviceCoverage) -> str:
 
     rules = ", ".join(f"{rule} {time.slices:,}" for rule, time in coverage.by_rule.items())
     once = f"{format_ns(whole.busy_ns)} where overlaps count once"
+    alone = f"; {part(coverage.in_python_on_no_op)} of it on no op" if coverage.in_python_on_no_op.slices else ""
     lines = [
         f"Device time: {format_ns(whole.sum_ns)} in {whole.slices:,} slices of work, {once}",
         f"On an op: {part(coverage.on_ops)}, unattributed: {part(coverage.unattributed)}" + (f" ({rules})" if rules else ""),
         f"In a module: {and_by_forward(coverage.in_module, coverage.in_module_by_forward)}",
-        f"In a Python frame: {and_by_forward(coverage.in_python, coverage.in_python_by_forward)}",
+        f"In a Python frame: {and_by_forward(coverage.in_python, coverage.in_python_by_forward)}{alone}",
         f"Launches in an op: {coverage.launches_on_ops:,} of {coverage.launches:,}",
     ]
     return "".join(f"  {line}\n" for line in lines)

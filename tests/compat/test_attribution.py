@@ -96,3 +96,13 @@ def test_stacks_of_a_step_of_training_are_a_file_that_speedscope_takes(weight: s
     assert faults(file) == []
     assert file["profiles"][0]["endValue"] == sum(stacks.values.weight_ns)
     assert {"name": "_single_tensor_adam", "file": "torch/optim/adam.py", "line": 347} in file["shared"]["frames"]
+
+
+@needs_shared
+def test_a_replayed_graph_is_where_python_replayed_it() -> None:
+    trace = shared_file("traces", "public", "tracelens", "tests", "traces", "inference", "sglang_decode")
+    (path,) = trace.glob("*.json.gz")
+    table = attribute(merge(None, read_host(path)), "python").values
+    replay = numbers(table, "launches_self", "slices_self")["torch/cuda/graphs.py(139): replay"]
+    assert replay == (1, 544)
+    assert (table.coverage.in_python, table.coverage.in_python_on_no_op.slices) == (table.coverage.total, 547)

@@ -16,6 +16,7 @@ from tests.support.attribution_oracle import (
     Arrow,
     Call,
     Frame,
+    Launch,
     Work,
     merged,
     slow_coverage,
@@ -77,7 +78,7 @@ class Run:
     calls: list[Call]
     arrows: list[Arrow]
     works: list[Work]
-    launching: list[int]
+    launching: list[Launch]
 
     def merged(self) -> Timeline:
         return merged(trace(self.calls, self.arrows), self.works, self.launching)
@@ -88,11 +89,14 @@ def runs(draw: st.DrawFn) -> Run:
     step = draw(st.lists(st.sampled_from(TRAINING), unique=True))
     found = [*step, *draw(st.lists(calls(), max_size=14 if not step else 5))]
     ops = st.sampled_from([None, *(number for number, call in enumerate(found) if call.kind == "op")])
+    places = st.builds(Launch, ops, st.integers(0, 30), st.integers(1, 3))
+    launching = draw(st.lists(places, max_size=6))
     works = []
     for op in draw(st.lists(ops, max_size=10)):
         rule = draw(LOST if op is None else JOINED)
-        works.append(Work(draw(st.integers(0, 30)), draw(st.integers(0, 12)), op, rule, draw(st.sampled_from((True, True, False)))))
-    launching = [-1 if op is None else op for op in draw(st.lists(ops, max_size=6))]
+        spans = draw(st.integers(0, 30)), draw(st.integers(0, 12))
+        launch = draw(st.integers(-1, len(launching) - 1))
+        works.append(Work(*spans, op, rule, draw(st.sampled_from((True, True, False))), launch=launch))
     return Run(found, draw(st.lists(arrows, max_size=5)), works, launching)
 
 
@@ -127,16 +131,17 @@ def test_the_table_is_what_lists_of_frames_say(run: Run, by: str) -> None:
 def test_stacks_weigh_what_lists_of_frames_say(run: Run, by: str, weight: str) -> None:
     stacks = call_stacks(run.merged(), by, weight, with_stages=False)
 
-    assert as_weights(stacks) == slow_stacks(run.calls, run.arrows, run.works, by, weight)
+    assert as_weights(stacks) == slow_stacks(run.calls, run.arrows, run.works, run.launching, by, weight)
 
 
 @given(runs(), BY)
 def test_coverage_is_counted_slice_by_slice(run: Run, by: str) -> None:
     coverage = attribution_table(run.merged(), by).coverage
 
-    slow = slow_coverage(run.calls, run.arrows, run.works, by)
+    slow = slow_coverage(run.calls, run.arrows, run.works, run.launching, by)
     assert {name: astuple(getattr(coverage, name)) for name in slow} == slow
-    assert (coverage.launches, coverage.launches_on_ops) == (len(run.launching), sum(row >= 0 for row in run.launching))
+    matched = sum(launch.call is not None for launch in run.launching)
+    assert (coverage.launches, coverage.launches_on_ops) == (len(run.launching), matched)
 
 
 @given(runs(), BY)

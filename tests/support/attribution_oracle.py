@@ -51,7 +51,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Work:
-    """A slice of a device, in nanoseconds; the number of the call that launched it, and the rule that says so, or why none did."""
+    """A slice of a device, in nanoseconds; the number of the op that it is on, and the rule that says so, or why it is on none."""
 
     start: int
     duration: int
@@ -59,6 +59,16 @@ class Work:
     rule: int = 0
     is_work: bool = True
     stage: str = ""
+    launch: int = -1
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A submission by the host: the number of the op that it was matched with; its time in microseconds, and its thread."""
+
+    call: int | None = None
+    at: int = 0
+    tid: int = 1
 
 
 def trace(calls: Sequence[Call], arrows: Sequence[Arrow] = ()) -> HostTrace:
@@ -90,8 +100,12 @@ def trace(calls: Sequence[Call], arrows: Sequence[Arrow] = ()) -> HostTrace:
     return host_trace(*events)
 
 
-def merged(host: HostTrace | None, works: Sequence[Work], launching: Sequence[int] = ()) -> Timeline:
-    """The timeline of a trace and work; `launching` are numbers of calls that submitted something, -1 = none."""
+def merged(host: HostTrace | None, works: Sequence[Work], launching: Sequence[Launch] = ()) -> Timeline:
+    """The timeline of a trace, of work and of launches."""
+    submitted = [
+        {"host_row": -1 if launch.call is None else launch.call, "start": launch.at * 1000, "tid": launch.tid, "pid": PID}
+        for launch in launching
+    ]
     rows = [
         {
             "start": work.start,
@@ -100,6 +114,7 @@ def merged(host: HostTrace | None, works: Sequence[Work], launching: Sequence[in
             "rule": work.rule,
             "track": int(not work.is_work),
             "stage": work.stage,
+            "launch": work.launch,
         }
         for work in works
     ]
@@ -107,7 +122,7 @@ def merged(host: HostTrace | None, works: Sequence[Work], launching: Sequence[in
         Track("rbln:0", "NEC", "neural_engine_clusters", is_work=True, order=0),
         Track("rbln:0", "Sync", "device_sync", is_work=False, order=1),
     )
-    return timeline(host, slices=slices(*rows), tracks=tracks, launches=launches(*({"host_row": row} for row in launching)))
+    return timeline(host, slices=slices(*rows), tracks=tracks, launches=launches(*submitted))
 
 
 class Tree:
@@ -238,6 +253,20 @@ class Tree:
         """The op of the forward pass, by the outermost linked op around a call."""
         return next((self.links[one] for one in self.chain(number) if one in self.links), None)
 
+    def caller(self, launch: Launch) -> int | None:
+        """The call that a launch was made in: its op, or a frame of Python, or a range in one."""
+        if launch.call is not None:
+            return launch.call
+        around = [n for n in self._around(launch.tid, launch.at, launch.at + 0.5) if self.calls[n].kind != "op"]
+        is_python = {self.calls[n].kind for n in self.chain(around[0] if around else None)} & {"python", "module"}
+        return around[0] if is_python else None
+
+    def launcher(self, work: Work, launching: Sequence[Launch]) -> int | None:
+        """The op of some work, or else the call that it was launched in."""
+        if work.call is not None or work.launch < 0:
+            return work.call
+        return self.caller(launching[work.launch])
+
     def self_time(self, number: int) -> int:
         """Nanoseconds in a call and in nothing that it called."""
         called = sum(self.calls[n].end - self.calls[n].start for n, caller in self.parent.items() if caller == number)
@@ -262,7 +291,7 @@ def union(works: Iterable[Work]) -> int:
 
 
 def slow_table(
-    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], launching: Sequence[int], by: str
+    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], launching: Sequence[Launch], by: str
 ) -> dict[Frame, dict[str, int]]:
     """What each row has, by frame."""
     tree = Tree(calls, arrows, by)
@@ -272,14 +301,16 @@ def slow_table(
         return stack if by == "all" else stack[1:] or [nothing]
 
     def place(work: Work, *, is_own: bool = False) -> list[Frame]:
-        if work.call is None:
+        call = work.call if by == "op" else tree.launcher(work, launching)
+        if call is None:
             return [(f"(unattributed: {JOIN_RULES[work.rule]})", "none")]
-        return shown(tree.stack(work.call, is_own=is_own))
+        return shown(tree.stack(call, is_own=is_own))
 
     works = [work for work in works if work.is_work]
     hosts = {number: shown(tree.stack(number, is_own=True)) for number in tree.order}
     frames = {frame for stack in hosts.values() for frame in stack} | {frame for work in works for frame in place(work)}
-    submitted = [shown(tree.stack(number)) for number in launching if number >= 0]
+    callers = [launch.call if by == "op" else tree.caller(launch) for launch in launching]
+    submitted = [shown(tree.stack(number)) for number in callers if number is not None]
     table = {}
     for frame in frames:
         own = [work for work in works if place(work)[-1] == frame]
@@ -310,7 +341,7 @@ def slow_table(
 
 
 def slow_stacks(
-    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], by: str, weight: str
+    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], launching: Sequence[Launch], by: str, weight: str
 ) -> dict[tuple[str, ...], int]:
     """What each stack weighs, by the names of its frames; stacks that weigh nothing are left out."""
     tree = Tree(calls, arrows, by)
@@ -322,13 +353,14 @@ def slow_stacks(
     works = [work for work in works if work.is_work]
     for work, busy in zip(works, busy_parts(works), strict=True):
         reason = [(f"(unattributed: {JOIN_RULES[work.rule]})", "none")]
-        stack = reason if work.call is None else tree.stack(work.call)
+        call = work.call if by == "op" else tree.launcher(work, launching)
+        stack = reason if call is None else tree.stack(call)
         weights[tuple(name for name, _ in stack)] += work.duration if weight == "device-sum" else busy
     return {stack: value for stack, value in weights.items() if value}
 
 
 def slow_coverage(
-    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], by: str
+    calls: Sequence[Call], arrows: Sequence[Arrow], works: Sequence[Work], launching: Sequence[Launch], by: str
 ) -> dict[str, tuple[int, int, int]]:
     """Slices, sum and busy time of each part of the coverage, by its name."""
     tree = Tree(calls, arrows, by)
@@ -339,10 +371,11 @@ def slow_coverage(
         return {tree.calls[one].kind for one in tree.chain(number)}
 
     def has(work: Work, wanted: set[str], *, by_forward: bool = False) -> bool:
-        if work.call is None:
+        caller = tree.launcher(work, launching)
+        if caller is None:
             return False
-        is_own = bool(kinds(work.call) & wanted)
-        forward = tree.forward(work.call)
+        is_own = bool(kinds(caller) & wanted)
+        forward = tree.forward(caller)
         return not is_own and forward is not None and bool(kinds(forward) & wanted) if by_forward else is_own
 
     def time(chosen: list[bool]) -> tuple[int, int, int]:
@@ -358,4 +391,5 @@ def slow_coverage(
         "in_module_by_forward": time([has(work, module, by_forward=True) for work in works]),
         "in_python": time([has(work, python) for work in works]),
         "in_python_by_forward": time([has(work, python, by_forward=True) for work in works]),
+        "in_python_on_no_op": time([work.call is None and has(work, python) for work in works]),
     }

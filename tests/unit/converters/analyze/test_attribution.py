@@ -9,7 +9,7 @@ import pytest
 from rblnpb.converters.analyze.attribution import attribution_table, call_stacks
 from rblnpb.converters.results import AttributionTable, DeviceTime
 from rblnpb.converters.timeline import JOIN_RULES, Track
-from tests.support.attribution_oracle import Call, Work, merged, trace
+from tests.support.attribution_oracle import Call, Launch, Work, merged, trace
 from tests.support.timelines import slices, timeline
 
 CALLS = (
@@ -24,7 +24,9 @@ ON_NO_OP = JOIN_RULES.index("launch-on-no-op")
 WORKS = (Work(0, 10, MM), Work(5, 10, MM), Work(12, 10, ADD), Work(50, 7, None, ON_NO_OP))
 
 
-def table(by: str, calls: Sequence[Call] = CALLS, works: Sequence[Work] = WORKS, launching: Sequence[int] = ()) -> AttributionTable:
+def table(
+    by: str, calls: Sequence[Call] = CALLS, works: Sequence[Work] = WORKS, launching: Sequence[Launch] = ()
+) -> AttributionTable:
     return attribution_table(merged(trace(calls), works, launching), by)
 
 
@@ -71,12 +73,14 @@ def test_the_host_stands_beside_it() -> None:
 
 def test_a_frame_that_calls_itself_is_counted_once_in_its_total() -> None:
     calls = (Call("op", "aten::to", 0, 10), Call("op", "aten::to", 2, 8), Call("op", "aten::copy_", 3, 5))
-    found = column(table("op", calls, [Work(0, 9, 2)], [2]), "calls", "device_total_sum_ns", "launches_total", "host_total_ns")
+    found = column(
+        table("op", calls, [Work(0, 9, 2)], [Launch(2)]), "calls", "device_total_sum_ns", "launches_total", "host_total_ns"
+    )
     assert (found["aten::to"], found["aten::copy_"]) == ((2, 9, 1, 10_000), (1, 9, 1, 2_000))
 
 
 def test_launches_are_counted_where_they_were_made() -> None:
-    found = table("op", launching=[MM, MM, ADD, -1])
+    found = table("op", launching=[Launch(MM), Launch(MM), Launch(ADD), Launch()])
     assert column(found, "launches_self", "launches_total")["aten::linear"] == (0, 2)
     assert (found.coverage.launches, found.coverage.launches_on_ops) == (4, 3)
 
@@ -97,6 +101,17 @@ def test_what_runs_backward_counts_in_the_module_of_the_forward_pass_and_apart()
     names = ("device_self_sum_ns", "device_total_sum_ns", "device_total_by_forward_ns")
     assert column(found, *names) == {"nn.Module: L_0": (8, 8, 3), "(no module)": (0, 0, 0)}
     assert (found.coverage.in_module, found.coverage.in_module_by_forward) == (DeviceTime(1, 5, 5), DeviceTime(1, 3, 3))
+
+
+def test_work_that_python_launched_in_no_op_is_on_no_op_and_in_its_frame() -> None:
+    calls = (Call("python", "replay", 0, 20), Call("op", "aten::mm", 1, 5))
+    works = [Work(0, 8, 1), Work(8, 90, None, ON_NO_OP, launch=0)]
+    found = {by: column(table(by, calls, works, [Launch(at=10)]), "device_self_sum_ns", "launches_self") for by in ("op", "python")}
+    cover = table("op", calls, works, [Launch(at=10)]).coverage
+    assert found["op"]["(unattributed: launch-on-no-op)"] == (90, 0)
+    assert found["python"] == {"replay": (98, 1)}
+    assert (cover.unattributed, cover.in_python) == (DeviceTime(1, 90, 90), DeviceTime(2, 98, 98))
+    assert cover.in_python_on_no_op == DeviceTime(1, 90, 90)
 
 
 def test_sums_beyond_64_bits_are_exact() -> None:

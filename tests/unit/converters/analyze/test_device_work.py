@@ -28,5 +28,5 @@ def test_nothing_belongs_to_what_is_empty() -> None:
 
 
 def test_waits_are_no_work() -> None:
-    found = device_work(merged(None, [Work(0, 5, is_work=False), Work(7, 5, rule=6)]), np.array([-1]))
-    assert (found.row.tolist(), found.duration_ns.tolist(), found.call.tolist(), found.rule.tolist()) == ([1], [5], [-1], [6])
+    found = device_work(merged(None, [Work(0, 5, is_work=False), Work(7, 5, rule=6)]), np.array([-1]), np.empty(0, np.int64))
+    assert (found.row.tolist(), found.duration_ns.tolist(), found.op.tolist(), found.rule.tolist()) == ([1], [5], [-1], [6])

@@ -29,6 +29,7 @@ COVER = DeviceCoverage(
     in_module_by_forward=DeviceTime(1, 500, 400),
     in_python=DeviceTime(3, 3000, 2500),
     in_python_by_forward=NONE,
+    in_python_on_no_op=NONE,
     launches=5,
     launches_on_ops=4,
 )
@@ -54,7 +55,7 @@ TABLE = AttributionTable(
 
 
 def test_text_has_rows_and_below_them_what_they_speak_of() -> None:
-    text = render_attribution_text(TABLE, [2, 0], width=140)
+    text = render_attribution_text(TABLE, [2, 0], width=200)
     assert [" ".join(line.split()) for line in text.splitlines() if not set(line) <= {"─", " "}] == [
         "Device time by module",
         "a.pb + t.json",
@@ -68,6 +69,12 @@ def test_text_has_rows_and_below_them_what_they_speak_of() -> None:
     ]
 
 
+def test_a_narrow_text_has_the_most_telling_columns_and_says_what_is_missing() -> None:
+    lines = [" ".join(line.split()) for line in render_attribution_text(TABLE, [0], width=80).splitlines()]
+    assert lines[3] == "Module calls self sum self % total sum"
+    assert "Too narrow for launches, self union, total union, host self, host total: CSV and JSON have them" in lines
+
+
 def test_coverage_says_what_has_no_answer() -> None:
     assert render_coverage(COVER).splitlines() == [
         "  Device time: 4.000 µs in 4 slices of work, 3.000 µs where overlaps count once",
@@ -78,8 +85,13 @@ def test_coverage_says_what_has_no_answer() -> None:
     ]
 
 
+def test_coverage_tells_what_python_launched_in_no_op() -> None:
+    lines = render_coverage(replace(COVER, in_python_on_no_op=DeviceTime(1, 400, 400))).splitlines()
+    assert lines[3] == "  In a Python frame: 3.000 µs (75.0 %); 400 ns (10.0 %) of it on no op"
+
+
 def test_coverage_of_nothing_has_no_percentages() -> None:
-    nothing = DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, 0, 0)
+    nothing = DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, NONE, 0, 0)
     assert render_coverage(nothing).splitlines()[1:3] == ["  On an op: 0 ns (-), unattributed: 0 ns (-)", "  In a module: 0 ns (-)"]
 
 

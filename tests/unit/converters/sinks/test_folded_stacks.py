@@ -28,7 +28,7 @@ def stacks(frames: list[str], *rows: tuple[int, int, int]) -> CallStacks:
         frame=np.array(frame, np.int64),
         weight_ns=weight,
         sources=(),
-        coverage=DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, 0, 0),
+        coverage=DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, NONE, 0, 0),
         findings=(),
     )
 

@@ -29,7 +29,7 @@ STACKS = CallStacks(
     frame=np.array([0, 2, 3, 4]),
     weight_ns=(0, 0, 30, 12),
     sources=("a.pb", "t.json"),
-    coverage=DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, 0, 0),
+    coverage=DeviceCoverage(NONE, NONE, NONE, {}, NONE, NONE, NONE, NONE, NONE, 0, 0),
     findings=(),
 )
 
