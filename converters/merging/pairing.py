@@ -25,6 +25,8 @@ _SLACK_NS: Final = 10_000
 _STRAY_NS: Final = 2_000
 _STRAY_NOISE: Final = 30
 """In the end no pair is further from the line than this, and so many times the noise."""
+_HALF_NS: Final = 100
+"""A pair whose records differ by this counts half."""
 _NEAR_NS: Final = 100
 _NEAR_NOISE: Final = 4
 _SHIFTS_NS: Final = (13_001, -29_009, 53_017)
@@ -106,9 +108,9 @@ def _rival(own: Records, other: Records, best: _Trail, trails: list[_Trail]) -> 
         # Any other offset leaves records over; where all are alike, this is what their order says.
         return None
     for trail in [*_trails(own, other, best.neighbours(other)), *trails]:
-        if 2 * len(trail) >= len(trails[0]) and not trail.is_near(best):
+        if 2 * trail.score >= trails[0].score and not trail.is_near(best):
             whole = _whole(own, other, trail)
-            if whole is not None and len(whole) >= _RIVAL_SHARE * len(best):
+            if whole is not None and whole.score >= _RIVAL_SHARE * best.score:
                 return whole
     return None
 
@@ -121,20 +123,21 @@ def _common(own: Records, other: Records) -> tuple[Int64, Int64]:
 
 @dataclass(frozen=True, eq=False)
 class _Trail:
-    """A seed as far as it was followed: its line, the pairs on it, and how far from it further pairs may be."""
+    """A seed as far as it was followed: its line, the pairs on it, how far from it further pairs may be, and how good they are."""
 
     seed: Seed
     line: ClockLine
     own: Int64
     other: Int64
     tolerance: float
+    score: float = 0.0
 
     def __len__(self) -> int:
         return len(self.own)
 
-    def rank(self) -> tuple[int, int, int]:
-        """The best first: most pairs, the least noise, the least offset."""
-        return -len(self.own), round(self.line.noise_ns), abs(self.seed.offset_ns)
+    def rank(self) -> tuple[float, int]:
+        """The best first: many pairs that are near to each other, the least offset."""
+        return -round(self.score, 6), abs(self.seed.offset_ns)
 
     def distance_ns(self, other: _Trail) -> int:
         """How far apart two of them are."""
@@ -195,12 +198,20 @@ def _paired(own: Records, other: Records, trail: _Trail, rows: slice, block_rows
     pairs = [_block_pairs(own, other, trail, slice(begin, min(begin + block_rows, rows.stop))) for begin in begins]
     left, right = (np.concatenate([own.key[:0], *side]) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
     if not len(left):
-        return replace(trail, own=left, other=right)
+        return replace(trail, own=left, other=right, score=0.0)
     # Blocks may meet at their ends, and claim one partner twice.
     _, first = np.unique(right, return_index=True)
     left, right = left[np.sort(first)], right[np.sort(first)]
     line = fit_line(own.start[left], other.start[right], trail.seed.tick, trail.seed.offset_ns)
-    return replace(trail, line=line, own=left, other=right, tolerance=_SLACK_NS + 8 * line.noise_ns)
+    return _scored(own, other, replace(trail, line=line, own=left, other=right, tolerance=_SLACK_NS + 8 * line.noise_ns))
+
+
+def _scored(own: Records, other: Records, trail: _Trail) -> _Trail:
+    """The trail with its score: a pair counts 1, and less the more its two records differ in time and length."""
+    mine = own.take(trail.own)
+    off = np.abs(mine.start + trail.line.at(mine.start) - other.start[trail.other])
+    off += np.abs(mine.duration + np.rint(mine.duration * trail.line.slope).astype(np.int64) - other.duration[trail.other])
+    return replace(trail, score=float((_HALF_NS / (_HALF_NS + off)).sum()))
 
 
 def _block_pairs(own: Records, other: Records, trail: _Trail, rows: slice) -> tuple[Int64, Int64]:
@@ -220,7 +231,7 @@ def _without_strays(own: Records, other: Records, trail: _Trail) -> _Trail:
     """The trail without pairs that lie off its line: a record whose partner is missing finds one of its name nearby."""
     off = np.abs(own.start[trail.own] + trail.line.at(own.start[trail.own]) - other.start[trail.other])
     is_near = off <= _STRAY_NS + _STRAY_NOISE * trail.line.noise_ns
-    return replace(trail, own=trail.own[is_near], other=trail.other[is_near])
+    return _scored(own, other, replace(trail, own=trail.own[is_near], other=trail.other[is_near]))
 
 
 def _is_sound(own: Records, other: Records, trail: _Trail) -> bool:

@@ -32,8 +32,10 @@ def test_records_that_both_files_hold_are_found(name: str) -> None:
     found = find_pairs(made.own, made.other)
     assert found is not None
     right = len(found) - made.wrong(found.own, found.other)
-    assert right >= 0.98 * made.common
-    assert len(found) - right <= 0.02 * made.common
+    # In whole microseconds, neighbours of one name are not always told apart.
+    share = 0.02 if RUNS[name].rounded_ns == 1 else 0.05
+    assert right >= (1 - share) * made.common
+    assert len(found) - right <= share * made.common
     assert (found.rival_count, bool((np.diff(found.own) > 0).all())) == (0, True)
 
 
