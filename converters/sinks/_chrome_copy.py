@@ -14,6 +14,7 @@ import numpy as np
 
 from ..json_text import Texts, members, microseconds, split_rows
 from ..timeline import HostTrace, Int64
+from ._event_blocks import EventBlock, event_blocks
 
 __all__ = ["Change", "TableChange", "TimeChange", "copy_events", "replace_member"]
 
@@ -72,16 +73,6 @@ class TimeChange:
 
 
 @dataclass(frozen=True, eq=False)
-class _Block:
-    """Whole events that follow each other, from the end of the one before: text, and where each event's `{` and end are in it."""
-
-    text: bytes
-    first: int
-    start: Int64
-    end: Int64
-
-
-@dataclass(frozen=True, eq=False)
 class _Edits:
     """Stretches of a text, none of which overlap, and what goes in the place of each."""
 
@@ -123,7 +114,7 @@ def copy_events(host: HostTrace, changes: tuple[Change, ...], left_out: Int64) -
     Yields:
         How many of the trace's events are done, and text.
     """
-    for block in _blocks(host, _first_kept(len(host.events), left_out)):
+    for block in event_blocks(host, _first_kept(len(host.events), left_out)):
         last = block.first + len(block.start)
         edits = [_gaps(block, left_out[slice(*np.searchsorted(left_out, (block.first, last)))] - block.first)]
         for change in changes:
@@ -138,30 +129,7 @@ def _first_kept(count: int, left_out: Int64) -> int:
     return int(np.argmax(is_kept)) if is_kept.any() else min(len(left_out), count)
 
 
-def _blocks(host: HostTrace, first: int) -> Iterator[_Block]:
-    """The events from row `first` on, as many at a time as the document's blocks hold."""
-    offset, end = host.events.offset, host.events.offset + host.events.length
-    if first == len(offset):
-        return
-    parts: list[bytes] = []
-    begin, passed = int(offset[first]), 0
-    for part in host.document.blocks():
-        passed += len(part)
-        if passed <= begin:
-            continue
-        parts.append(part if parts else part[begin - passed :])
-        if passed < end[first]:
-            continue
-        last = int(np.searchsorted(end, passed, side="right"))
-        text = b"".join(parts)
-        size = int(end[last - 1]) - begin
-        yield _Block(text[:size], first, offset[first:last] - begin, end[first:last] - begin)
-        parts, begin, first = [text[size:]], begin + size, last
-        if first == len(offset):
-            return
-
-
-def _gaps(block: _Block, left_out: Int64) -> _Edits:
+def _gaps(block: EventBlock, left_out: Int64) -> _Edits:
     """What is between the events to be changed: with an event that is left out the gap before it goes too."""
     gap_start = np.concatenate(([0], block.end[:-1]))
     edits = [(int(gap_start[place]), int(block.end[place]), b"") for place in left_out.tolist()]
@@ -183,7 +151,7 @@ def _gaps(block: _Block, left_out: Int64) -> _Edits:
     return _Edits.of(*edits)
 
 
-def _exchange(block: _Block, change: Change, low: int, high: int) -> list[_Edits]:
+def _exchange(block: EventBlock, change: Change, low: int, high: int) -> list[_Edits]:
     """New values for the member of the rows change.rows[low:high], all of which are of this block."""
     places = change.rows[low:high] - block.first
     texts = change.texts(low, high)
@@ -201,7 +169,7 @@ def _exchange(block: _Block, change: Change, low: int, high: int) -> list[_Edits
     return [_Edits(start[plain], end[plain], of_plain), _Edits.of(*others)]
 
 
-def _plain_numbers(block: _Block, key: str, places: Int64) -> tuple[Int64, Int64]:
+def _plain_numbers(block: EventBlock, key: str, places: Int64) -> tuple[Int64, Int64]:
     """Where in the text the number stands that is the member's value; -1 for events that have to be read token by token.
 
     An event that has the quoted key once, with a number behind it, is plain. (A quote within a text has a backslash before it, so

@@ -87,7 +87,7 @@ def move_flows(host: HostTrace, row: Int32, slices: HostSlices) -> Int32:
     if len(split):
         own = slices.take(np.isin(slices.thread, split))
         points = flows[np.isin(thread, split)]
-        place = innermost(host, own, _ordinals(own.thread, row[own.rows]), points)
+        place = innermost(host, own, row[own.rows], points)
         row[points[place >= 0]] = row[own.rows[place[place >= 0]]]
     return row
 
@@ -99,15 +99,6 @@ def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int3
     numbers, row_count = np.unique(pairs // width, return_counts=True)
     split: Int64 = numbers[(row_count > 1) & np.isin(numbers, flow_thread)]
     return split
-
-
-def _ordinals(thread: Int32, row: Int32) -> Int64:
-    """Of each row its ordinal among those of its thread."""
-    width = np.int64(row.max(initial=0) + 1)
-    pairs, of_slice = np.unique(thread * width + row, return_inverse=True)
-    first = np.searchsorted(pairs // width, pairs // width)
-    ordinals: Int64 = np.arange(len(pairs)) - first
-    return ordinals[of_slice]
 
 
 def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
+from rblnpb.lanes import one_line
 
 from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64
 
-__all__ = ["HostSlices", "complete_slices", "flow_rows", "innermost", "threads"]
+__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "innermost", "threads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,20 +78,50 @@ def innermost(host: HostTrace, slices: HostSlices, row: npt.NDArray[np.integer[A
     Args:
         host: The trace.
         slices: Its slices.
-        row: int[s]; the row of each slice; of the slices of a thread on one row none cross.
+        row: int[s]; the row of each slice, by any number; of the slices of a thread on one row none cross.
         points: int64[n]; rows of the events.
 
     Returns:
         int64[n]; places in `slices`; -1 where none is open.
     """
     order = np.lexsort((-slices.end_ns, slices.start_ns))
-    outer_first, row = slices.take(order), row[order]
+    outer_first = slices.take(order)
+    row = _ordinals(outer_first.thread, row[order])
     thread = threads(host)[host.events.track[points]]
     place = _open_at(host, outer_first, row, np.maximum(outer_first.end_ns, outer_first.start_ns + 1), points, thread)
     nowhere = np.flatnonzero(place < 0)
     if len(nowhere):
         place[nowhere] = _open_at(host, outer_first, row, outer_first.end_ns + 1, points[nowhere], thread[nowhere])
     return np.append(order, -1)[place]
+
+
+def following(host: HostTrace, slices: HostSlices, points: Int64) -> Int64:
+    """The slice that begins next on the thread of each of some events, at its very time or later.
+
+    Args:
+        host: The trace.
+        slices: Its slices.
+        points: int64[n]; rows of the events.
+
+    Returns:
+        int64[n]; places in `slices`; -1 where none begins any more.
+    """
+    thread = threads(host)[host.events.track[points]]
+    times = np.concatenate((slices.start_ns, host.events.start_ns[points]))
+    line = one_line(np.concatenate((slices.thread, thread)), times)
+    order = np.lexsort((-slices.end_ns, line[: len(slices)]))
+    place = np.searchsorted(line[: len(slices)][order], line[len(slices) :])
+    found = np.append(order, -1)[place]
+    is_own = np.append(slices.thread, -1)[found] == thread
+    return np.where(is_own, found, -1)
+
+
+def _ordinals(thread: Int32, row: npt.NDArray[np.integer[Any]]) -> Int64:
+    """Of each row its ordinal among those of its thread."""
+    width = np.int64(row.max(initial=0) + 1)
+    pairs, of_slice = np.unique(thread * width + row, return_inverse=True)
+    ordinals: Int64 = np.arange(len(pairs)) - np.searchsorted(pairs // width, pairs // width)
+    return ordinals[of_slice]
 
 
 def _open_at(

@@ -25,6 +25,7 @@ from rblnpb.perfetto_wire import (
 )
 
 from ..timeline import Int32, Int64
+from ._perfetto_flows import FlowEnds
 from ._perfetto_tracks import SEQUENCE
 
 __all__ = ["Argument", "SliceColumns", "slice_blocks"]
@@ -85,8 +86,12 @@ class SliceColumns:
     arguments: Sequence[Argument]
 
 
-def slice_blocks(slices: SliceColumns) -> Iterator[tuple[int, bytes]]:
+def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iterator[tuple[int, bytes]]:
     """A begin and an end for every slice, in blocks of bounded size.
+
+    Args:
+        slices: The slices.
+        begins, ends: Arrows that begin and end with these packets, by rows of the slices.
 
     Yields:
         How many slices, and their packets.
@@ -96,8 +101,10 @@ def slice_blocks(slices: SliceColumns) -> Iterator[tuple[int, bytes]]:
         category = numbers(3, slices.categories[slices.track[rows]])
         texts = message(23, [Padded(*slices.names.take(rows))])
         told = [column for argument in slices.arguments for column in argument.columns(rows)]
-        begin = event(EVENT_BEGIN, slices.start_ns[rows], track, SEQUENCE, *category, *told, *texts)
-        packets = join(len(rows), [*begin, *event(EVENT_END, slices.end_ns[rows], track, SEQUENCE)])
+        flows = begins.entries(rows)
+        begin = event(EVENT_BEGIN, slices.start_ns[rows], track, SEQUENCE, *category, *told, *flows, *texts)
+        end = event(EVENT_END, slices.end_ns[rows], track, SEQUENCE, *ends.entries(rows))
+        packets = join(len(rows), [*begin, *end])
         yield len(rows), packets.tobytes()
 
 

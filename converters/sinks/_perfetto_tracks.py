@@ -22,6 +22,8 @@ SEQUENCE: Final = number(10, SEQUENCE_ID) + number(13, 2)
 
 _EXPLICIT: Final = number(11, 3)
 """Tracks below this one are shown in the order of their ranks."""
+_ALL_EXPLICIT: Final = number(19, 1) + number(20, 1)
+"""Likewise processes, and threads of a process; Perfetto asks the track of number 0 for that."""
 _APART: Final = number(15, 2)
 """No other track is merged with this one because it has the same name."""
 _TOO_LARGE: Final = 1 << 31
@@ -37,11 +39,7 @@ def fits(id_: Id) -> bool:
 
 
 class TrackBook:
-    """Gives tracks their numbers, and the packets that introduce them.
-
-    Attributes:
-        packets: One for each track, a track after the one that it is below.
-    """
+    """Gives tracks their numbers, and the packets that introduce them."""
 
     def __init__(self, used_pids: Iterable[Id]) -> None:
         """Begin with no track.
@@ -49,42 +47,59 @@ class TrackBook:
         Args:
             used_pids: Numbers that processes of the trace have.
         """
-        self.packets: list[bytes] = []
         used = set(used_pids)
         self._free_pids: Iterator[int] = (pid for pid in count(1) if pid not in used)
         self._ranks: dict[int, int] = {}
+        self._last = 0
+        self._packets = [_packet(number(1, 0) + _ALL_EXPLICIT)]
+
+    def take_packets(self) -> bytes:
+        """The packets that introduce the tracks since the last call, each after the one that it is below."""
+        packets, self._packets = self._packets, []
+        return b"".join(packets)
 
     def process(self, pid: Id, name: str, *labels: str) -> tuple[int, int]:
         """A process.
 
         Args:
             pid: Its number; where Perfetto cannot hold it, or there is none, it gets one that nobody uses.
-            name: What the viewer calls it.
+            name: What the viewer calls it; may be empty.
             *labels: What the viewer says beside the name.
 
         Returns:
             Number of the track, and the number that Perfetto knows the process by.
         """
         known = pid if isinstance(pid, int) and fits(pid) else next(self._free_pids)
-        told = number(1, known) + field(6, utf8(name)) + b"".join(field(8, utf8(label)) for label in labels if label)
+        told = number(1, known) + _named(6, name) + b"".join(field(8, utf8(label)) for label in labels)
         return self._add(0, field(3, told)), known
 
     def thread(self, process: int, pid: int, tid: int, name: str) -> int:
-        """A thread of a process that Perfetto can hold; gives the number of its track."""
-        return self._add(process, field(4, number(1, pid) + number(2, tid) + field(5, utf8(name))))
+        """A thread of a process that Perfetto can hold; its name may be empty. Gives the number of its track."""
+        return self._add(process, field(4, number(1, pid) + number(2, tid) + _named(5, name)))
 
     def row(self, parent: int, name: str) -> int:
         """A row with a name below a track; gives the number of its track."""
         return self._add(parent, field(2, utf8(name)) + _APART)
+
+    def asynchronous(self, parent: int, name: str) -> int:
+        """A track below another that a viewer shows together with those of the same name; gives its number."""
+        return self._add(parent, field(2, utf8(name)))
 
     def counter(self, parent: int, name: str) -> int:
         """A curve below a track; gives the number of its track."""
         return self._add(parent, field(2, utf8(name)) + _APART + field(8, b""))
 
     def _add(self, parent: int, fields: bytes) -> int:
-        uuid = len(self.packets) + 1
+        self._last += 1
         rank = self._ranks[parent] = self._ranks.get(parent, -1) + 1
-        placed = (number(5, parent) if parent else b"") + (number(12, rank) if parent else b"")
-        descriptor = number(1, uuid) + placed + _EXPLICIT + fields
-        self.packets.append(field(1, number(10, SEQUENCE_ID) + field(60, descriptor)))
-        return uuid
+        placed = (number(5, parent) if parent else b"") + number(12, rank)
+        self._packets.append(_packet(number(1, self._last) + placed + _EXPLICIT + fields))
+        return self._last
+
+
+def _packet(descriptor: bytes) -> bytes:
+    return field(1, number(10, SEQUENCE_ID) + field(60, descriptor))
+
+
+def _named(tag: int, name: str) -> bytes:
+    return field(tag, utf8(name)) if name else b""

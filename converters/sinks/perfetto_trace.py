@@ -1,24 +1,33 @@
 """A timeline as Perfetto's own binary trace, for ui.perfetto.dev and for SQL.
 
-Processes and threads of the host, devices with their chiplets and engines, each slice with what is known of it. Times are exact to
-the nanosecond: those of the timeline, and where they are Unix times the trace says so, so that Perfetto relates them to other clocks.
+Processes and threads of the host, devices with their chiplets and engines, each slice with what is known of it, and arrows between
+them. Times are those of the timeline to the nanosecond, in Perfetto's `ts` too; where they are Unix times the trace says so, by a
+reading of the clock, so that Perfetto relates them to other clocks.
 
 Held are columns and one block of packets, whatever the size of the trace. The same timeline gives the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Final, Protocol
 
-from rblnpb.errors import Finding
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
 from rblnpb.perfetto_wire import field, number
 
 from ..timeline import Timeline
 from ._device_lanes import device_lanes
+from ._perfetto_arrows import FRAMES, SLICES, draw_arrows
 from ._perfetto_device import add_device_tracks, device_tables
+from ._perfetto_flows import FlowEnds
+from ._perfetto_host import HostSide, plan_host_side
+from ._perfetto_host_packets import HostPackets
 from ._perfetto_names import Interning
-from ._perfetto_slices import slice_blocks
+from ._perfetto_samples import counter_blocks
+from ._perfetto_slices import SliceColumns, slice_blocks
 from ._perfetto_tracks import SEQUENCE_ID, TrackBook
 
 __all__ = ["ByteStream", "Progress", "write_perfetto_trace"]
@@ -35,6 +44,9 @@ class ByteStream(Protocol):
 
 
 _REALTIME: Final = 1
+_UNIX_NS: Final = 10**18
+"""Unix time in September 2001: what counts from the start of a machine, or of a trace, is less."""
+_SECOND_NS: Final = 10**9
 
 
 def write_perfetto_trace(timeline: Timeline, file: ByteStream, *, progress: Progress | None = None) -> tuple[Finding, ...]:
@@ -52,25 +64,91 @@ def write_perfetto_trace(timeline: Timeline, file: ByteStream, *, progress: Prog
         FormatError: The host's document cannot be read again.
         OSError: The stream does not take the bytes.
     """
-    host = timeline.host
-    book = TrackBook([*(track.pid for track in host.tracks)] if host else [])
+    plan = _plan(timeline)
+    written = 0
+    for count, packets in _blocks(timeline, plan):
+        file.write(packets)
+        written += count
+        if progress is not None and count:
+            progress(written, plan.event_count)
+    return plan.findings + (plan.host.findings() if plan.host else ())
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Everything that is decided before the first packet is written."""
+
+    host: HostPackets | None
+    tables: tuple[SliceColumns, ...]
+    begins: tuple[FlowEnds, ...]
+    ends: tuple[FlowEnds, ...]
+    devices: dict[str, int]
+    book: TrackBook
+    texts: Interning
+    first_ns: int
+    shift_ns: int
+    event_count: int
+    findings: tuple[Finding, ...]
+
+
+def _plan(timeline: Timeline) -> _Plan:
+    host, counters = timeline.host, timeline.counters
+    pids = [] if host is None else [track.pid for track in host.tracks]
+    book, texts = TrackBook([*pids, *np.unique(timeline.runtime.pid).tolist()]), Interning()
+    side = None if host is None else plan_host_side(host, book)
     shown = device_lanes(timeline)
-    tracks = add_device_tracks(timeline, shown, book, {})
-    texts = Interning()
-    tables = list(device_tables(timeline, tracks, texts, 0))
-    first = min((int(table.start_ns.min()) for table in tables if len(table.rows)), default=0)
-    file.write(_clock_snapshot(first) + texts.packets(SEQUENCE_ID, number(58, _REALTIME)) + b"".join(book.packets))
-    written, total = 0, sum(len(table.rows) for table in tables)
-    for table in tables:
-        for count, packets in slice_blocks(table):
-            file.write(packets)
-            written += count
-            if progress:
-                progress(written, total)
-    return shown.findings
+    tracks = add_device_tracks(timeline, shown, book, dict(side.tracks.processes) if side else {})
+    first_ns = _first(timeline, side)
+    shift_ns = -(min(first_ns, 0) // _SECOND_NS) * _SECOND_NS
+    tables = tuple(device_tables(timeline, tracks, texts, shift_ns))
+    arrows, arrow_findings = draw_arrows(timeline, side, tables)
+    packets = HostPackets(host, side, arrows, texts, book, shift_ns) if host is not None and side is not None else None
+    of_device, nothing = slice(SLICES, FRAMES + 1), FlowEnds.none()
+    sample_count = int(np.isfinite(counters.value).sum())
+    return _Plan(
+        host=packets,
+        tables=tables,
+        begins=(*arrows.begins[of_device], nothing),
+        ends=(*arrows.ends[of_device], nothing),
+        devices=tracks.devices,
+        book=book,
+        texts=texts,
+        first_ns=first_ns,
+        shift_ns=shift_ns,
+        event_count=sum(len(table.rows) for table in tables) + sample_count + (packets.event_count if packets else 0),
+        findings=(*shown.findings, *arrow_findings, *_findings(shift_ns, len(counters) - sample_count)),
+    )
 
 
-def _clock_snapshot(time_ns: int) -> bytes:
-    """Times are those of the real-time clock, for Perfetto's SQL too."""
+def _first(timeline: Timeline, side: HostSide | None) -> int:
+    """The least time that is shown; 0 where nothing is."""
+    columns = [table.start_ns for table in (timeline.slices, timeline.frames, timeline.runtime)] + [timeline.counters.time_ns]
+    if timeline.host is not None and side is not None:
+        columns.append(timeline.host.events.start_ns[side.kind > 0])
+    return min((int(column.min()) for column in columns if len(column)), default=0)
+
+
+def _findings(shift_ns: int, lost: int) -> Iterator[Finding]:
+    if shift_ns:
+        yield Finding(Severity.INFO, "times-shifted", f"there are times before zero; all are {shift_ns} ns later now")
+    if lost:
+        message = f"{lost} counter samples are no finite number and are left out"
+        yield Finding(Severity.WARNING, "counters-not-finite", message, lost)
+
+
+def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+    """How many events each block has, and its packets: clock, names and tracks, host, devices, curves."""
+    is_unix = plan.first_ns >= _UNIX_NS
+    names = plan.texts.packets(SEQUENCE_ID, number(58, _REALTIME) if is_unix else b"")
+    yield 0, (_clock_reading(plan.first_ns) if is_unix else b"") + names + plan.book.take_packets()
+    if plan.host:
+        yield from plan.host.blocks()
+    for table, begins, ends in zip(plan.tables, plan.begins, plan.ends, strict=True):
+        yield from slice_blocks(table, begins, ends)
+    yield from counter_blocks(timeline, plan.devices, plan.book, plan.shift_ns)
+
+
+def _clock_reading(time_ns: int) -> bytes:
+    """What makes Unix time the time of the trace."""
     clock = field(1, number(1, _REALTIME) + number(2, time_ns))
     return field(1, number(10, SEQUENCE_ID) + field(6, clock + number(2, _REALTIME)))

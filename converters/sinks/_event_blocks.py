@@ -1,0 +1,91 @@
+"""The events of a host trace as they stand in its document: text in blocks of whole events, and the args of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from ..json_text import members
+from ..timeline import HostTrace, Int64
+
+__all__ = ["EventBlock", "argument_texts", "event_blocks"]
+
+
+@dataclass(frozen=True, eq=False)
+class EventBlock:
+    """Whole events that follow each other.
+
+    Attributes:
+        text: Their text, and what stands between them; the first block begins with the first event, others behind the last one of
+            the block before.
+        first: Row of the first event.
+        start, end: int64[n]; where each event's `{` is in the text, and where the event ends.
+    """
+
+    text: bytes
+    first: int
+    start: Int64
+    end: Int64
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def event_blocks(host: HostTrace, first: int) -> Iterator[EventBlock]:
+    """The events from row `first` on, as many at a time as the document's blocks hold."""
+    offset, end = host.events.offset, host.events.offset + host.events.length
+    if first == len(offset):
+        return
+    parts: list[bytes] = []
+    begin, passed = int(offset[first]), 0
+    for part in host.document.blocks():
+        passed += len(part)
+        if passed <= begin:
+            continue
+        parts.append(part if parts else part[begin - passed :])
+        if passed < end[first]:
+            continue
+        last = int(end.searchsorted(passed, side="right"))
+        text = b"".join(parts)
+        size = int(end[last - 1]) - begin
+        yield EventBlock(text[:size], first, offset[first:last] - begin, end[first:last] - begin)
+        parts, begin, first = [text[size:]], begin + size, last
+        if first == len(offset):
+            return
+
+
+_NONE: Final = msgspec.Raw()
+
+
+class _Event(msgspec.Struct, gc=False):
+    """An event of which only the args matter."""
+
+    args: msgspec.Raw = _NONE
+
+
+_EVENTS: Final = msgspec.json.Decoder(list[_Event])
+
+
+def argument_texts(block: EventBlock) -> Sequence[bytes | msgspec.Raw]:
+    """The JSON text of the args of every event, as it stands; empty where an event has none."""
+    if not len(block):
+        return []
+    try:
+        events = _EVENTS.decode(b"[%s]" % block.text[int(block.start[0]) :])
+    except (msgspec.DecodeError, RecursionError):
+        events = []
+    if len(events) == len(block):
+        return [event.args for event in events]
+    # What stands between these events is more than a comma, or one of them is odd.
+    return [_arguments(block.text[start:end]) for start, end in zip(block.start.tolist(), block.end.tolist(), strict=True)]
+
+
+def _arguments(event: bytes) -> bytes:
+    found = b""
+    for name, low, high in members(event):
+        if name == "args":
+            found = event[low:high]
+    return found

@@ -1,0 +1,205 @@
+"""Events of the host as packets: their args go through as they stand in the document, the rest comes out of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.container import varint
+from rblnpb.perfetto_wire import EVENT_END, Column, event, join, number, numbers, row_sizes, stack, varint_bytes, varints
+
+from ..timeline import HostTrace, Int32, Int64, UInt8
+from ._event_blocks import argument_texts, event_blocks
+from ._json_annotations import JSON_VALUE, annotation_value, is_plain, is_utf8
+from ._perfetto_flows import FlowEnds
+from ._perfetto_host import HostSide
+from ._perfetto_tracks import SEQUENCE
+
+__all__ = ["EventWriter", "Text", "closing_blocks", "endless_packets", "event_texts"]
+
+Text = bytes | msgspec.Raw
+"""JSON text as it stands in the document."""
+
+_BLOCK_ROWS: Final = 8192
+_BLOCK_BYTES: Final = 1 << 22
+
+
+def closing_blocks(side: HostSide, ends: FlowEnds, shift_ns: int) -> Iterator[bytes]:
+    """The ends of complete slices, in blocks of bounded size.
+
+    Args:
+        side: The host's events.
+        ends: Arrows that end with these packets, by row of the event.
+        shift_ns: What is added to every time.
+    """
+    place = np.searchsorted(side.slices.rows, side.closing)
+    for first in range(0, len(place), _BLOCK_ROWS):
+        rows = side.closing[first : first + _BLOCK_ROWS]
+        end_ns = side.slices.end_ns[place[first : first + _BLOCK_ROWS]] + shift_ns
+        packets = event(EVENT_END, end_ns, numbers(11, side.track[rows]), SEQUENCE, *ends.entries(rows))
+        yield join(len(rows), packets).tobytes()
+
+
+def endless_packets(side: HostSide, shift_ns: int) -> bytes:
+    """Ends, at the end of the trace, of slices that have none."""
+    rows = side.endless
+    time_ns = np.full(len(rows), side.last_ns + shift_ns, np.int64)
+    return join(len(rows), event(EVENT_END, time_ns, numbers(11, side.track[rows]), SEQUENCE)).tobytes()
+
+
+def event_texts(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, list[Text]]]:
+    """The events that become packets, in the order in which they are written, in pieces of bounded size.
+
+    What has to wait for an event that stands later in the document is held back until then.
+
+    Yields:
+        Rows, and the JSON text of the args of each; empty where there are none.
+    """
+    rows: list[Int64] = []
+    texts: list[Text] = []
+    size_bytes = 0
+    for block_rows, block_texts in _in_turn(host, side):
+        is_written = side.kind[block_rows] > 0
+        rows.append(block_rows[is_written])
+        texts += [block_texts[place] for place in np.flatnonzero(is_written).tolist()]
+        size_bytes += sum(map(len, block_texts))
+        if len(texts) >= _BLOCK_ROWS or size_bytes >= _BLOCK_BYTES:
+            yield np.concatenate(rows), texts
+            rows, texts, size_bytes = [], [], 0
+    if texts:
+        yield np.concatenate(rows), texts
+
+
+def _in_turn(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, Sequence[Text]]]:
+    order = np.argsort(side.rank, kind="stable")
+    turn = side.turn[order]
+    held: dict[int, Text] = {}
+    for block in event_blocks(host, 0):
+        texts = argument_texts(block)
+        first, last = block.first, block.first + len(block)
+        waiting = first + np.flatnonzero(side.turn[first:last] >= last)
+        rows = order[slice(*np.searchsorted(turn, (first, last)))]
+        for row in waiting.tolist():
+            held[row] = texts[row - first]
+        if len(waiting) or len(rows) != len(block) or (np.diff(rows) != 1).any():
+            yield rows, [held.pop(row) if row < first else texts[row - first] for row in rows.tolist()]
+        else:
+            yield rows, texts
+
+
+class EventWriter:
+    """Writes events as packets.
+
+    Attributes:
+        mended_count: How many had args that are no UTF-8.
+    """
+
+    def __init__(
+        self,
+        host: HostTrace,
+        side: HostSide,
+        *,
+        names: Int32,
+        categories: Int32,
+        args: int,
+        begins: FlowEnds,
+        ends: FlowEnds,
+        shift_ns: int,
+    ) -> None:
+        """Know what all events have in common.
+
+        Args:
+            host: The trace.
+            side: What becomes of its events.
+            names: int32; numbers of event names, by rows of the trace's strings.
+            categories: int32; likewise of categories; 0 = none.
+            args: Number of the annotation that holds the args.
+            begins, ends: Arrows that begin and end with the packets, by row of the event.
+            shift_ns: What is added to every time.
+        """
+        self._events = host.events
+        self._side = side
+        self._names, self._categories = names, categories
+        self._args = number(1, args)
+        self._begins, self._ends = begins, ends
+        self._shift_ns = shift_ns
+        self.mended_count = 0
+
+    def packets(self, rows: Int64, texts: list[Text]) -> bytes:
+        """The packets of some events, none of which is a sample.
+
+        Args:
+            rows: int64[n]; the events.
+            texts: Their args as JSON; empty where there are none.
+        """
+        size = np.fromiter(map(len, texts), np.int64, len(texts))
+        is_odd = (size > 0) & ~is_plain(texts, size)
+        for place in np.flatnonzero(is_odd).tolist():
+            text = bytes(texts[place])
+            self.mended_count += not is_utf8(text)
+            texts[place] = annotation_value(text)
+            size[place] = len(texts[place])
+        flows, flow_bytes = self._flows(rows)
+        is_end = self._side.kind[rows] == EVENT_END
+        has_category = ~is_end & (self._categories[self._events.category[rows]] > 0)
+        parts = np.empty((len(rows), 4), np.object_)
+        parts[:, 1], parts[:, 2], parts[:, 3] = texts, flows, self._own_ends(rows)
+        # Events that have the same members have heads of one length.
+        form = is_end + 2 * has_category + 4 * (size > 0) + 8 * is_odd
+        for one in np.unique(form).tolist():
+            places = np.flatnonzero(form == one)
+            named = self._named(rows[places], is_end=bool(one & 1), has_category=bool(one & 2))
+            heads = self._heads(rows[places], named, size[places] * bool(one & 4), flow_bytes[places], is_odd=bool(one & 8))
+            parts[places, 0] = heads.view(f"V{heads.shape[1]}")[:, 0].tolist()
+        return b"".join(parts.reshape(-1).tolist())
+
+    def _named(self, rows: Int64, *, is_end: bool, has_category: bool) -> list[Column]:
+        """What an event says of itself but its args: kind, track, category, name."""
+        columns: list[Column] = [*numbers(9, self._side.kind[rows]), *numbers(11, self._side.track[rows])]
+        if has_category:
+            columns += numbers(3, self._categories[self._events.category[rows]])
+        if not is_end:
+            columns += numbers(10, self._names[self._events.name[rows]])
+        return columns
+
+    def _heads(self, rows: Int64, named: list[Column], size: Int64, flow_bytes: Int64, *, is_odd: bool) -> UInt8:
+        """uint8[n, w]; packets up to the text of the args."""
+        told: list[Column] = []
+        if size.any():
+            value = [self._args] if is_odd else [self._args, *_sized(JSON_VALUE, size)]
+            told = [*_sized(4, size + row_sizes(value)), *value]
+        inner = [*named, *told]
+        own = [
+            *numbers(8, self._events.start_ns[rows] + self._shift_ns),
+            SEQUENCE,
+            *_sized(11, row_sizes(inner) + size + flow_bytes),
+        ]
+        outer = _sized(1, row_sizes([*own, *inner]) + size + flow_bytes)
+        return stack(len(rows), [column for column in (*outer, *own, *inner) if isinstance(column, (bytes, np.ndarray))])
+
+    def _flows(self, rows: Int64) -> tuple[npt.NDArray[np.object_], Int64]:
+        """Fields of the arrows of each event, and their bytes."""
+        texts = self._begins.texts(rows)
+        is_end = np.flatnonzero(self._side.kind[rows] == EVENT_END)
+        texts[is_end] = self._ends.texts(rows[is_end])
+        return texts, np.fromiter(map(len, texts), np.int64, len(rows))
+
+    def _own_ends(self, rows: Int64) -> npt.NDArray[np.object_]:
+        """The packets that end slices where they begin."""
+        ends = np.full(len(rows), b"", np.object_)
+        places = np.flatnonzero(self._side.is_empty[rows])
+        if len(places):
+            time_ns = self._events.start_ns[rows[places]] + self._shift_ns
+            packets = event(EVENT_END, time_ns, numbers(11, self._side.track[rows[places]]), SEQUENCE)
+            table = stack(len(places), [column for column in packets if isinstance(column, (bytes, np.ndarray))])
+            ends[places] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
+        return ends
+
+
+def _sized(tag: int, size: Int64) -> list[Column]:
+    """Tag and length, in every row, of a field whose content follows."""
+    return [varint(tag << 3 | 2), varints(size, varint_bytes(int(size.max(initial=0))))]

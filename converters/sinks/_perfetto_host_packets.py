@@ -1,0 +1,80 @@
+"""The host trace in a Perfetto trace, from its first packet to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rblnpb.errors import Finding, Severity
+from rblnpb.perfetto_wire import EVENT_COUNTER
+
+from ..timeline import HostTrace, Int64
+from ._perfetto_arrows import HOST
+from ._perfetto_events import EventWriter, Text, closing_blocks, endless_packets, event_texts
+from ._perfetto_flows import Arrows
+from ._perfetto_host import HostSide
+from ._perfetto_names import ANNOTATION_NAMES, CATEGORIES, EVENT_NAMES, Interning
+from ._perfetto_samples import HostSamples
+from ._perfetto_tracks import TrackBook
+
+__all__ = ["HostPackets"]
+
+
+class HostPackets:
+    """Makes the packets of a host trace."""
+
+    def __init__(self, host: HostTrace, side: HostSide, arrows: Arrows, texts: Interning, book: TrackBook, shift_ns: int) -> None:
+        """Give the texts of the trace their numbers.
+
+        Args:
+            host: The trace.
+            side: What becomes of its events.
+            arrows: What begins and ends with its packets.
+            texts: Where texts get their numbers.
+            book: Where the curves are introduced.
+            shift_ns: What is added to every time.
+        """
+        self._host, self._side, self._shift_ns = host, side, shift_ns
+        self._ends = arrows.ends[HOST]
+        is_shown = side.kind > 0
+        self._events = EventWriter(
+            host,
+            side,
+            names=texts.table(EVENT_NAMES, host.strings, host.events.name[is_shown], "[No name]"),
+            categories=texts.table(CATEGORIES, host.strings, host.events.category[is_shown]),
+            args=texts.number(ANNOTATION_NAMES, "args"),
+            begins=arrows.begins[HOST],
+            ends=self._ends,
+            shift_ns=shift_ns,
+        )
+        self._samples = HostSamples(host, side.tracks.processes, book, shift_ns)
+
+    @property
+    def event_count(self) -> int:
+        """How many events become packets."""
+        return int((self._side.kind > 0).sum())
+
+    def blocks(self) -> Iterator[tuple[int, bytes]]:
+        """How many events each block has, and its packets; the ends of complete slices come first."""
+        for packets in closing_blocks(self._side, self._ends, self._shift_ns):
+            yield 0, packets
+        for rows, texts in event_texts(self._host, self._side):
+            yield len(rows), self._packets(rows, texts)
+        yield 0, endless_packets(self._side, self._shift_ns)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Every change, counted; known when all blocks are made."""
+        counts = (
+            (self._events.mended_count, "host-text-mended", "args of the host are no UTF-8; replacement characters stand there"),
+            (self._samples.odd_count, "host-samples-not-numbers", "values of the host's counters are no finite numbers; left out"),
+        )
+        warnings = tuple(Finding(Severity.WARNING, code, f"{count} {text}", count) for count, code, text in counts if count)
+        return self._side.findings + warnings
+
+    def _packets(self, rows: Int64, texts: list[Text]) -> bytes:
+        is_sample = self._side.kind[rows] == EVENT_COUNTER
+        if not is_sample.any():
+            return self._events.packets(rows, texts)
+        samples, others = ([texts[place] for place in np.flatnonzero(mask).tolist()] for mask in (is_sample, ~is_sample))
+        return self._samples.packets(rows[is_sample], samples) + self._events.packets(rows[~is_sample], others)
