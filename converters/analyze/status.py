@@ -9,7 +9,7 @@ from rblnpb.errors import Finding, Severity, verdict
 from ..dialect import host_window
 from ..results import EngineActivity, ProfileStatus
 from ..timeline import MATCH_RULES, MATCHED_RULES, AlignedSlices, Timeline
-from .advice import advice_findings
+from .advice.advice import advice_findings
 from .intervals import exact_sum, overlap_count, union_ns
 from .overheads import overhead_totals
 

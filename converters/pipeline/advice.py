@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..analyze.advice import advise as analyze
+from ..analyze.advice.advice import advise as analyze
 from ..results import AdviceReport
 from ..sinks.advice import render_advice_json, render_advice_text
 from ..timeline import Timeline

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rblnpb.errors import UsageError
 from rblnpb.output import open_output
 
-from ..analyze.attribution import WEIGHTS, attribution_table
-from ..analyze.attribution import call_stacks as find_stacks
-from ..analyze.stacked_calls import KEPT
+from ..analyze.attribution.attribution import WEIGHTS, attribution_table
+from ..analyze.attribution.attribution import call_stacks as find_stacks
+from ..analyze.attribution.stacked_calls import KEPT
 from ..results import AttributionTable, CallStacks
 from ..sinks.attribution import (
     attribution_order,

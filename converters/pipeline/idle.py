@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rblnpb.errors import UsageError
 
-from ..analyze.bounds import device_bounds
-from ..analyze.idle import device_idle
+from ..analyze.idle.idle import device_idle
+from ..analyze.slices.bounds import device_bounds
 from ..results import DeviceBounds, IdleReport
 from ..sinks.idle import render_idle_csv, render_idle_json, render_idle_text
 from ..timeline import Timeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..analyze.latency import latency
+from ..analyze.launches.latency import latency
 from ..results import Latency
 from ..sinks.latency import render_latency_csv, render_latency_json, render_latency_text
 from ..timeline import Timeline

@@ -14,7 +14,7 @@ from rblnpb.report import generation_report
 from rblnpb.report import render as render_report
 from rblnpb.sim import LaunchPlan
 
-from ..analyze.launch_plan import planned_launches
+from ..analyze.launches.launch_plan import planned_launches
 from ..merging import require_unix_time
 from ..sources.kineto import read_host
 from ..timeline import HostTrace

@@ -7,11 +7,11 @@ from typing import Any, Final, Literal, overload
 
 from rblnpb.errors import Finding, UsageError
 
-from ..analyze.bounds import device_bounds as find_bounds
-from ..analyze.key_averages import key_averages
-from ..analyze.slice_summary import SLICE_KEYS, slice_summary
-from ..analyze.timeline_links import timeline_links
-from ..analyze.torch_notes import notes
+from ..analyze.slices.bounds import device_bounds as find_bounds
+from ..analyze.slices.slice_summary import SLICE_KEYS, slice_summary
+from ..analyze.torch_table.key_averages import key_averages
+from ..analyze.torch_table.timeline_links import timeline_links
+from ..analyze.torch_table.torch_notes import notes
 from ..dialect import op_rows
 from ..results import DeviceBounds, KeyAverages, SliceRows
 from ..sinks.bounds import bounds_values, render_bounds_text

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from rblnpb import converters, sim
-from rblnpb.converters.analyze.gaps import gaps_between
+from rblnpb.converters.analyze.idle.gaps import gaps_between
 from rblnpb.converters.analyze.intervals import busy_stretches
-from rblnpb.converters.analyze.occupancy import device_occupancy, ordered_work
+from rblnpb.converters.analyze.idle.occupancy import device_occupancy, ordered_work
 from rblnpb.converters.timeline import Int64, Timeline
 
 TURNS = 5

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.converters.analyze.key_averages import key_averages
+from rblnpb.converters.analyze.torch_table.key_averages import key_averages
 from rblnpb.converters.sinks.torch_table import render
 from rblnpb.converters.timeline import HostEvents, HostTrace, HostTrack
 from tests.support.torch_events import ORIGIN_NS, Event, host_trace, slow_key_averages

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from rblnpb import sim
-from rblnpb.converters.analyze.advice import advise
-from rblnpb.converters.analyze.distribution import distributions
-from rblnpb.converters.analyze.latency import latency
-from rblnpb.converters.analyze.queue import queue_use
+from rblnpb.converters.analyze.advice.advice import advise
+from rblnpb.converters.analyze.launches.distribution import distributions
+from rblnpb.converters.analyze.launches.latency import latency
+from rblnpb.converters.analyze.launches.queue import queue_use
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import Int64
 from tests.bench.bench_key_averages import as_trace, random_calls

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rblnpb import sim
-from rblnpb.converters.analyze.bounds import device_bounds
-from rblnpb.converters.analyze.engine_rates import engine_rates
-from rblnpb.converters.analyze.program_groups import call_groups, program_groups
-from rblnpb.converters.analyze.slice_groups import SliceGroups, layer_groups, stage_groups
-from rblnpb.converters.analyze.slice_statistics import exact_sums, group_unions, nearest_ranks, slice_statistics
-from rblnpb.converters.analyze.slice_summary import SLICE_KEYS, slice_summary
+from rblnpb.converters.analyze.slices.bounds import device_bounds
+from rblnpb.converters.analyze.slices.engine_rates import engine_rates
+from rblnpb.converters.analyze.slices.program_groups import call_groups, program_groups
+from rblnpb.converters.analyze.slices.slice_groups import SliceGroups, layer_groups, stage_groups
+from rblnpb.converters.analyze.slices.slice_statistics import exact_sums, group_unions, nearest_ranks, slice_statistics
+from rblnpb.converters.analyze.slices.slice_summary import SLICE_KEYS, slice_summary
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import Int64, Timeline
 

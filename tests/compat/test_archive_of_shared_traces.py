@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rblnpb
-from rblnpb.converters.analyze.key_averages import event_rows, key_averages
+from rblnpb.converters.analyze.torch_table.key_averages import event_rows, key_averages
 from rblnpb.converters.merging import merge
 from rblnpb.converters.pipeline.archives import unpack
 from rblnpb.converters.sinks.torch_table import render

@@ -10,8 +10,8 @@ import pytest
 
 from rblnpb import sim
 from rblnpb.converters import attribute, call_stacks, launch_plan, merge, read_host
-from rblnpb.converters.analyze.forward_ops import forward_ops
-from rblnpb.converters.analyze.host_calls import read_calls
+from rblnpb.converters.analyze.attribution.forward_ops import forward_ops
+from rblnpb.converters.analyze.host.host_calls import read_calls
 from rblnpb.converters.pipeline import summarize
 from rblnpb.converters.results import AttributionTable
 from rblnpb.converters.timeline import Timeline

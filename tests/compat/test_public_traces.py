@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from rblnpb.converters.analyze.intervals import union_ns
-from rblnpb.converters.analyze.key_averages import key_averages
-from rblnpb.converters.analyze.timeline_links import timeline_links
+from rblnpb.converters.analyze.torch_table.key_averages import key_averages
+from rblnpb.converters.analyze.torch_table.timeline_links import timeline_links
 from rblnpb.converters.dialect import device_rows, linked_ids, linked_rows, op_rows, owner_rows
 from rblnpb.converters.merging import merge
 from rblnpb.converters.merging.correlate import innermost

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rblnpb.converters.analyze.key_averages import key_averages
-from rblnpb.converters.analyze.timeline_links import timeline_links
+from rblnpb.converters.analyze.torch_table.key_averages import key_averages
+from rblnpb.converters.analyze.torch_table.timeline_links import timeline_links
 from rblnpb.converters.merging import merge
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import Timeline

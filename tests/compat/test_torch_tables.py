@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rblnpb.converters.analyze.key_averages import event_rows, key_averages
-from rblnpb.converters.analyze.torch_notes import notes
+from rblnpb.converters.analyze.torch_table.key_averages import event_rows, key_averages
+from rblnpb.converters.analyze.torch_table.torch_notes import notes
 from rblnpb.converters.results import KeyAverages
 from rblnpb.converters.sinks.torch_table import render
 from rblnpb.converters.sources.kineto import read_host

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
-from rblnpb.converters.analyze.key_averages import key_averages
+from rblnpb.converters.analyze.torch_table.key_averages import key_averages
 from rblnpb.converters.sinks.torch_table import render
 from rblnpb.converters.sources.kineto import read_host
 from tests.support.shared_traces import BUNDLED_TABLE, BUNDLED_TRACE

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.analyze.attribution import WEIGHTS, attribution_table, call_stacks
+from rblnpb.converters.analyze.attribution.attribution import WEIGHTS, attribution_table, call_stacks
 from rblnpb.converters.results import AttributionTable, CallStacks, DeviceTime
 from rblnpb.converters.timeline import JOIN_RULES, JOINED_RULES, Timeline
 from tests.support.attribution_oracle import (

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.analyze.host_classes import host_classes
-from rblnpb.converters.analyze.host_split import host_split
-from rblnpb.converters.analyze.host_stack import host_stack
-from rblnpb.converters.analyze.input_checks import input_checks
+from rblnpb.converters.analyze.host.host_classes import host_classes
+from rblnpb.converters.analyze.host.host_split import host_split
+from rblnpb.converters.analyze.host.host_stack import host_stack
+from rblnpb.converters.analyze.host.input_checks import input_checks
 from rblnpb.converters.timeline import OverheadRecords, Timeline
 from rblnpb.profile import OverheadKind
 from tests.support.latency_oracle import Call, Recorded, scans, split

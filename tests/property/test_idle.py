@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 import rblnpb
 from rblnpb.columns import ABSENT, TraceEvents
 from rblnpb.converters import merge
-from rblnpb.converters.analyze.coverage import Coverage, Stretches
-from rblnpb.converters.analyze.gap_causes import GapPieces, explain_gaps
-from rblnpb.converters.analyze.gaps import Gaps, gaps_between, inside_calls
-from rblnpb.converters.analyze.idle import device_idle
+from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
+from rblnpb.converters.analyze.idle.gap_causes import GapPieces, explain_gaps
+from rblnpb.converters.analyze.idle.gaps import Gaps, gaps_between, inside_calls
+from rblnpb.converters.analyze.idle.idle import device_idle
 from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
-from rblnpb.converters.analyze.occupancy import device_calls, device_occupancy, ordered_work
+from rblnpb.converters.analyze.idle.occupancy import device_calls, device_occupancy, ordered_work
 from rblnpb.converters.dialect import op_rows
 from rblnpb.converters.pipeline import idle
 from rblnpb.converters.results import CAUSES, STEPS

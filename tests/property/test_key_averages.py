@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.analyze.key_averages import event_rows, key_averages
+from rblnpb.converters.analyze.torch_table.key_averages import event_rows, key_averages
 from rblnpb.converters.nesting import nest
 from rblnpb.converters.results import KeyAverages
 from tests.support.torch_events import Event, host_trace, memory, slow_event_rows, slow_key_averages

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.analyze.distribution import distributions
-from rblnpb.converters.analyze.latency import latency
-from rblnpb.converters.analyze.queue import queue_use
+from rblnpb.converters.analyze.launches.distribution import distributions
+from rblnpb.converters.analyze.launches.latency import latency
+from rblnpb.converters.analyze.launches.queue import queue_use
 from rblnpb.converters.results import Latency
 from rblnpb.converters.timeline import Track
 from tests.support.latency_oracle import Launched, percentile, queue_length, time_at_length, waiting_ns

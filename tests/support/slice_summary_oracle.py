@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.analyze.slice_groups import SliceGroups
+from rblnpb.converters.analyze.slices.slice_groups import SliceGroups
 from rblnpb.converters.timeline import Timeline
 from rblnpb.naming import family, parse
 

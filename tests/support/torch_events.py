@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.analyze.flops import count_flops, flat_shapes_text
+from rblnpb.converters.analyze.torch_table.flops import count_flops, flat_shapes_text
 from rblnpb.converters.timeline import HostEvents, HostTrace, HostTrack, Id
 
 ORIGIN_NS = 1_790_000_000_000_000_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from rblnpb.converters.analyze.bounds import device_bounds
+from rblnpb.converters.analyze.slices.bounds import device_bounds
 from rblnpb.converters.sinks.bounds import bounds_values, render_bounds_text
 from rblnpb.converters.timeline import Timeline, Track
 from tests.support.timelines import launches, slices, timeline

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rblnpb.converters.analyze.slice_summary import slice_summary
+from rblnpb.converters.analyze.slices.slice_summary import slice_summary
 from rblnpb.converters.results import SliceRows
 from rblnpb.converters.sinks._slice_columns import row_columns
 from rblnpb.converters.sinks.slice_frames import slices_to_arrow, slices_to_pandas

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rblnpb.converters.analyze.slice_summary import slice_summary
+from rblnpb.converters.analyze.slices.slice_summary import slice_summary
 from rblnpb.converters.results import SliceRows
 from rblnpb.converters.sinks._slice_columns import row_columns, row_order
 from rblnpb.converters.sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text

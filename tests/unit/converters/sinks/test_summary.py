@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rblnpb.converters.analyze.key_averages import key_averages
+from rblnpb.converters.analyze.torch_table.key_averages import key_averages
 from rblnpb.converters.results import KeyAverages
 from rblnpb.converters.sinks.summary import render_summary_csv, render_summary_json
 from rblnpb.errors import Finding, Severity

@@ -1,0 +1,1 @@
+"""What costs time that nobody wrote, with a line of advice each."""

@@ -1,0 +1,1 @@
+"""What the host did: stacks of its threads, classes of its calls, and the split of its time."""

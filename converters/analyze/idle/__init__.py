@@ -1,0 +1,1 @@
+"""Busy and idle time: occupancy, gaps, and what every nanosecond of a gap waited for."""

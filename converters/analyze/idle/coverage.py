@@ -1,0 +1,142 @@
+"""Which of many nested records is innermost, at every moment of every lane; and stretches of time cut where that changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ...nesting import enclosing, latest, nest
+from ...timeline import Bool, Int64
+
+__all__ = ["Coverage", "Pieces", "Stretches"]
+
+_EVER: Final = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Stretches of time, none empty, each a part of a gap; all columns have the same length n.
+
+    Attributes:
+        gap: int64[n]; number of the gap.
+        start_ns, end_ns: int64[n]; any clock.
+    """
+
+    gap: Int64
+    start_ns: Int64
+    end_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def split(self, moment_ns: Int64) -> tuple[Stretches, Stretches]:
+        """What lies before a moment of each stretch, and what does not: int64[n], of the same clock.
+
+        >>> before, after = Stretches(np.array([7]), np.array([0]), np.array([10])).split(np.array([4]))
+        >>> before.end_ns.tolist(), after.start_ns.tolist()
+        ([4], [4])
+        """
+        until = np.clip(moment_ns, self.start_ns, self.end_ns)
+        is_before, is_after = until > self.start_ns, until < self.end_ns
+        before = Stretches(self.gap[is_before], self.start_ns[is_before], until[is_before])
+        return before, Stretches(self.gap[is_after], until[is_after], self.end_ns[is_after])
+
+    def where(self, mask: Bool) -> Stretches:
+        """Those of a mask."""
+        return Stretches(self.gap[mask], self.start_ns[mask], self.end_ns[mask])
+
+    def joined(self, other: Stretches) -> Stretches:
+        """These, then the others."""
+        pairs = zip((self.gap, self.start_ns, self.end_ns), (other.gap, other.start_ns, other.end_ns), strict=True)
+        return Stretches(*(np.concatenate(pair) for pair in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Stretches cut into pieces, in their order.
+
+    Attributes:
+        stretches: The pieces.
+        owner: int64[n]; the record that is innermost throughout; -1 = none.
+    """
+
+    stretches: Stretches
+    owner: Int64
+
+    def covered(self) -> tuple[Stretches, Int64]:
+        """The pieces that a record covers, and those records."""
+        is_covered = self.owner >= 0
+        return self.stretches.where(is_covered), self.owner[is_covered]
+
+    def uncovered(self) -> Stretches:
+        """The pieces that none covers."""
+        return self.stretches.where(self.owner < 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The innermost record of every moment. Rows in order of lane and time; all columns have the same length n.
+
+    Attributes:
+        lane: int64[n].
+        since_ns: int64[n]; from here on, until the next row of the lane.
+        owner: int64[n]; the record; -1 = none.
+    """
+
+    lane: Int64
+    since_ns: Int64
+    owner: Int64
+
+    @classmethod
+    def of(cls, lane: Int64, start_ns: Int64, end_ns: Int64) -> Coverage:
+        """What these records cover: the one that began last is innermost; of those the shortest, then the last of the table.
+
+        Args:
+            lane: int64[m]; such as a thread.
+            start_ns, end_ns: int64[m]; one that ends where it begins covers nothing.
+
+        >>> found = Coverage.of(np.array([0, 0]), np.array([0, 3]), np.array([10, 5]))
+        >>> found.since_ns.tolist(), found.owner.tolist()
+        ([0, 3, 5, 10], [0, 1, 0, -1])
+        """
+        order = np.flatnonzero(end_ns > start_ns)
+        order = order[np.lexsort((-end_ns[order], start_ns[order], lane[order]))]
+        lane, start_ns, end_ns = lane[order], start_ns[order], end_ns[order]
+        lanes, moments = np.concatenate((lane, lane)), np.concatenate((start_ns, end_ns))
+        by_time = np.lexsort((moments, lanes))
+        lanes, moments = lanes[by_time], moments[by_time]
+        is_new = np.ones(len(lanes), np.bool_)
+        is_new[1:] = (lanes[1:] != lanes[:-1]) | (moments[1:] != moments[:-1])
+        lanes, moments = lanes[is_new], moments[is_new]
+        inner = enclosing(lane, start_ns, end_ns, nest(lane, start_ns, end_ns), lanes, moments, moments + 1)
+        owner = np.append(order, -1)[inner]
+        changes = np.ones(len(lanes), np.bool_)
+        changes[1:] = (lanes[1:] != lanes[:-1]) | (owner[1:] != owner[:-1])
+        return cls(lanes[changes], moments[changes], owner[changes])
+
+    def cut(self, lane: Int64, stretches: Stretches) -> Pieces:
+        """Stretches, cut wherever the innermost record of their lane changes.
+
+        Args:
+            lane: int64[n]; of each stretch; one that no record has is not covered.
+            stretches: n of them.
+        """
+        # In each lane nothing is covered until its first record begins.
+        wanted = np.unique(lane)
+        lanes = np.concatenate((wanted, self.lane))
+        since_ns = np.concatenate((np.full(len(wanted), _EVER), self.since_ns))
+        owner = np.concatenate((np.full(len(wanted), -1, np.int64), self.owner))
+        order = np.argsort(lanes, kind="stable")
+        lanes, since_ns, owner = lanes[order], since_ns[order], owner[order]
+        first = latest(lanes, since_ns, lane, stretches.start_ns)
+        count = latest(lanes, since_ns, lane, stretches.end_ns - 1) - first + 1
+        of_piece = np.repeat(np.arange(len(lane)), count)
+        at = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+        start_ns = np.maximum(stretches.start_ns[of_piece], since_ns[at])
+        # Where a piece ends, the next one of its stretch begins.
+        end_ns = stretches.end_ns[of_piece]
+        goes_on = np.flatnonzero(of_piece[1:] == of_piece[:-1])
+        end_ns[goes_on] = start_ns[goes_on + 1]
+        return Pieces(Stretches(stretches.gap[of_piece], start_ns, end_ns), owner[at])

@@ -1,0 +1,1 @@
+"""Launches on their way: latency, queue, and the time between them."""

@@ -1,0 +1,1 @@
+"""Slices in groups: statistics of stages, programs, engines, calls and steps, and what bounds the device."""
