@@ -27,17 +27,17 @@ def ours() -> bytes:
     [
         (ours(), FileKind.PROFILE),
         (VENDOR, FileKind.VENDOR_PROFILE),
-        (gzip.compress(VENDOR), FileKind.VENDOR_PROFILE),
+        (gzip.compress(VENDOR, mtime=0), FileKind.VENDOR_PROFILE),
         (vendor_file(run("multi", 200), Layout(bundle=5000)), FileKind.VENDOR_PROFILE),
         (TRACE, FileKind.HOST_TRACE),
-        (gzip.compress(TRACE), FileKind.HOST_TRACE),
+        (gzip.compress(TRACE, mtime=0), FileKind.HOST_TRACE),
         (b"\n\n" + TRACE, FileKind.HOST_TRACE),
         # What is damaged goes to the reader that says where.
         (b"[2026-11-29] started", FileKind.HOST_TRACE),
         (b"\x1f\x8b\x08damaged", FileKind.HOST_TRACE),
-        (gzip.compress(b"plain text"), FileKind.HOST_TRACE),
+        (gzip.compress(b"plain text", mtime=0), FileKind.HOST_TRACE),
         # A profile of ours is not compressed as a whole; its own reader says so.
-        (gzip.compress(ours()), FileKind.OTHER),
+        (gzip.compress(ours(, mtime=0)), FileKind.OTHER),
         (b"name,calls", FileKind.OTHER),
         (b"", FileKind.OTHER),
         (b"\x0a\x04\x08\x01\x10\x02\x12\x00", FileKind.OTHER),
