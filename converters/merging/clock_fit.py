@@ -10,10 +10,12 @@ import numpy as np
 from rblnpb.clock import Clock, ClockMap
 
 from ..timeline import ClockQuality, Int64
+from .clock_lines import MOST_DRIFT
 
 __all__ = ["ClockFit", "fit_clock"]
 
 _ANCHOR_PAIRS: Final = 16
+_FEW_PAIRS: Final = 3 * _ANCHOR_PAIRS
 _MOST_ANCHORS: Final = 512
 _SURE_RATE: Final = 20e-6
 """A rate that is less sure than this is worse than the nominal one, which quartz keeps."""
@@ -49,10 +51,10 @@ def fit_clock(clock: Clock, ticks: Int64, times_ns: Int64, cover: tuple[int, int
     """
     order = np.argsort(ticks, kind="stable")
     ticks, times_ns = ticks[order], times_ns[order]
-    at, ns = _anchors(ticks, times_ns - ticks)
+    at, ns = (_anchors if len(ticks) >= _FEW_PAIRS else _ends)(ticks, times_ns - ticks)
     rise, run = int(ns[-1] - ns[0]), int(at[-1] - at[0])
     noise_ns = max(_median_distance(ticks, times_ns, at, ns), 1)
-    if run <= 0 or 2 * noise_ns > _SURE_RATE * run:
+    if run <= 0 or 2 * noise_ns > _SURE_RATE * run or abs(rise - run) > MOST_DRIFT * run:
         middle = _median_row(times_ns - ticks)
         at, ns, rise, run = ticks[middle : middle + 1], times_ns[middle : middle + 1], 1, 1
     at, ns = _with_ends(at, ns, rise, run, cover)
@@ -74,7 +76,7 @@ def fit_clock(clock: Clock, ticks: Int64, times_ns: Int64, cover: tuple[int, int
 
 def _anchors(ticks: Int64, offsets: Int64) -> tuple[Int64, Int64]:
     """Ticks and times of pairs that stand for their neighbours; ascending in both."""
-    parts = min(max(len(ticks) // _ANCHOR_PAIRS, min(len(ticks), 3)), _MOST_ANCHORS)
+    parts = min(len(ticks) // _ANCHOR_PAIRS, _MOST_ANCHORS)
     rows = [int(part[_median_row(offsets[part])]) for part in np.array_split(np.arange(len(ticks)), parts)]
     kept = rows[:1]
     for row in rows[1:]:
@@ -82,6 +84,19 @@ def _anchors(ticks: Int64, offsets: Int64) -> tuple[Int64, Int64]:
         if run > 0 and abs(int(offsets[row] - offsets[kept[-1]])) * _WILD_RATE < run:
             kept.append(row)
     return ticks[kept], ticks[kept] + offsets[kept]
+
+
+def _ends(ticks: Int64, offsets: Int64) -> tuple[Int64, Int64]:
+    """Ends of the one line through few pairs, by the median of the slopes between each two: a wrong one of them bends it not."""
+    x, y = (ticks - ticks[0]).astype(np.float64), (offsets - offsets[0]).astype(np.float64)
+    first, second = np.triu_indices(len(x), 1)
+    is_apart = x[second] > x[first]
+    slopes = (y[second] - y[first])[is_apart] / (x[second] - x[first])[is_apart]
+    slope = float(np.median(slopes)) if len(slopes) else 0.0
+    level = float(np.median(y - slope * x))
+    at = ticks[[0, -1]] if ticks[-1] > ticks[0] else ticks[:1]
+    line = np.rint(level + slope * (at - ticks[0])).astype(np.int64)
+    return at, at + offsets[0] + line
 
 
 def _median_row(values: Int64) -> int:

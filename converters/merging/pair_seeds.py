@@ -122,7 +122,9 @@ def _tried(window: Records, target: Records, offset: int, width: int) -> Seed:
     gaps = there.start[theirs] - expected[mine]
     middle = int(np.median(gaps)) if len(gaps) else 0
     noise = int(np.median(np.abs(gaps - middle))) if len(gaps) else width
-    tick = int(np.median(window.start[mine] if len(mine) else window.start))
+    # One that is a record's: between two of them there may be nothing to begin with.
+    voters = np.sort(window.start[mine]) if len(mine) else window.start
+    tick = int(voters[len(voters) // 2])
     return Seed(tick, offset + middle, width, len(mine), noise)
 
 

@@ -25,7 +25,7 @@ _SLACK_NS: Final = 10_000
 _STRAY_NS: Final = 2_000
 _STRAY_NOISE: Final = 30
 """In the end no pair is further from the line than this, and so many times the noise."""
-_HALF_NS: Final = 100
+_HALF_NS: Final = 400
 """A pair whose records differ by this counts half."""
 _NEAR_NS: Final = 100
 _NEAR_NOISE: Final = 4

@@ -89,3 +89,11 @@ def test_a_clock_that_is_set_anew_with_every_call_is_followed() -> None:
     found = find_pairs(made.own, moved)
     assert found is not None
     assert (len(found), made.wrong(found.own, found.other)) == (720, 0)
+
+
+def test_a_seed_begins_at_a_record() -> None:
+    # Its two calls in the middle are a millisecond apart: half-way between them there is nothing to begin with.
+    made = tables(Run(calls=16, per_call=2, names=2, gap_ns=10**6, offset_ns=0, missing=0.2, noise_ns=1, seed=2))
+    found = find_pairs(made.own, made.other)
+    assert found is not None
+    assert (len(found), made.wrong(found.own, found.other)) == (16, 0)
