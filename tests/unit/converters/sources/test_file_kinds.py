@@ -37,7 +37,7 @@ def ours() -> bytes:
         (b"\x1f\x8b\x08damaged", FileKind.HOST_TRACE),
         (gzip.compress(b"plain text", mtime=0), FileKind.HOST_TRACE),
         # A profile of ours is not compressed as a whole; its own reader says so.
-        (gzip.compress(ours(, mtime=0)), FileKind.OTHER),
+        (gzip.compress(ours(), mtime=0), FileKind.OTHER),
         (b"name,calls", FileKind.OTHER),
         (b"", FileKind.OTHER),
         (b"\x0a\x04\x08\x01\x10\x02\x12\x00", FileKind.OTHER),

@@ -532,8 +532,8 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             b"Name  Calls\n",
             NotAProfileError,
             (
-                "cannot read <bytes>: expected a trace in JSON; it is a text that begins with 'Name  Calls'; "
-                "torch.profiler writes traces by prof.export_chrome_trace(path)"
+                "cannot read <bytes>: expected a trace in JSON; it looks like text; a profile is the rbln_*.pb that a recording "
+                "leaves, a trace what prof.export_chrome_trace(path) writes"
             ),
         ),
         (
