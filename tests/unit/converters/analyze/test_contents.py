@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rblnpb.converters.analyze.contents import profile_contents, trace_contents
 from rblnpb.profile import Loss, LossReason, Session
 from tests.support.vendor_traces import (
@@ -53,6 +55,19 @@ def test_the_facts_of_a_profile() -> None:
         "clocks": [{"name": "rbln:0", "nominal_hz": 10**9, "width_bits": 64, "snapshot_count": 2}],
         "finding_count": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("tool", "version", "expected"),
+    [
+        ("RBLN Profiler", (0, 0), "vendor profile (Perfetto track events)"),
+        ("", (0, 0), "profile of no known schema"),
+        ("RBLN Profiler", (0, 1), "rblnpb profile, schema 0.1"),
+    ],
+)
+def test_whose_format_it_is_comes_first(tool: str, version: tuple[int, int], expected: str) -> None:
+    session = Session(session_id=7, tool_name=tool, schema_version=version)
+    assert next(iter(profile_contents(device_profile(RUN, session=session)).items())) == ("format", expected)
 
 
 def test_slices_of_an_unknown_engine_are_counted_as_such() -> None:

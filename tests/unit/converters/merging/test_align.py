@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockKind, ClockSnapshot
-from rblnpb.columns import Counters, DeviceSlices
+from rblnpb.columns import Counters, DeviceSlices, Launches
+from rblnpb.converters.merging import merge
 from rblnpb.converters.merging.align import Alignment, RealTime, require_unix_time
+from rblnpb.converters.merging.clock_fit import fit_clock
 from rblnpb.errors import ClockError
 from rblnpb.profile import Profile, Session
 from tests.support.vendor_traces import BASE_NS, document, host_trace, op, span
@@ -202,3 +206,69 @@ def test_many_readings_of_one_run_are_looked_at_once() -> None:
     found = RealTime.of(tuple(Reading(HOST_REALTIME, OFFSET_NS + at, at, at + 9) for at in range(1000)))
     assert (found.offset_ns.tolist(), found.snapshot_count) == ([OFFSET_NS - 4], 1000)
     assert looked_at < 5000
+
+
+def ticking(*clock_ids: int, clocks: tuple[Clock, ...] = (DEVICE,), start: int = 600, **more: Any) -> Profile:
+    """A profile with a slice on each of these clocks and no reading of any."""
+    table = DeviceSlices.of(len(clock_ids), clock_id=np.array(clock_ids, np.uint32), start_ticks=start, duration_ticks=40)
+    return Profile(Session(7), clocks=clocks, device_slices=table, **more)
+
+
+def alone(made: Profile) -> tuple[list[int], list[bool], list[tuple[str, str]]]:
+    alignment = Alignment.of(made, needs_real_time=False)
+    start, _, placed = alignment.place(made.device_slices)
+    assert alignment.qualities(made.device_slices) == () or not alignment.is_alone
+    return start.tolist(), placed.tolist(), [(one.code, str(one.severity)) for one in alignment.findings]
+
+
+def test_a_clock_that_nothing_places_is_the_trace_clock() -> None:
+    assert alone(ticking(16)) == ([600], [True], [("device-clock-alone", "info")])
+
+
+def test_times_of_such_a_clock_are_at_its_nominal_rate() -> None:
+    slow = Clock(16, "slow", 10**8, 64, 1, ClockKind.DEVICE)
+    assert alone(ticking(16, clocks=(slow,))) == ([6000], [True], [("device-clock-alone", "info")])
+
+
+def test_a_narrow_counter_stays_in_the_turn_of_its_records() -> None:
+    narrow = Clock(16, "narrow", 10**9, 32, 1, ClockKind.DEVICE)
+    assert alone(ticking(16, clocks=(narrow,), start=2**32 - 5))[0] == [2**32 - 5]
+
+
+def test_real_time_alone_is_unix_time() -> None:
+    assert alone(ticking(HOST_REALTIME, start=OFFSET_NS)) == ([OFFSET_NS], [True], [("device-clock-alone", "info")])
+
+
+def test_several_clocks_that_nothing_places_are_each_shown_and_said_to_be_unrelated() -> None:
+    both = (DEVICE, Clock(17, "rbln:1", 10**9, 64, 2, ClockKind.DEVICE))
+    assert alone(ticking(16, 17, clocks=both)) == ([600, 600], [True, True], [("device-clocks-unrelated", "warning")])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        # The records of the host have a clock that is known, so the device's would lie beside it anywhere.
+        ticking(16, launches=Launches.of(1, start_ns=np.array([5]))),
+        ticking(16, clocks=(Clock(16, "rate unknown"),)),
+        ticking(16, 17),
+        ticking(16, HOST_MONOTONIC),
+    ],
+)
+def test_otherwise_a_clock_that_was_not_read_has_no_place(made: Profile) -> None:
+    _, placed, findings = alone(made)
+    assert (placed[0], findings) == (False, [("no-real-time-snapshot", "info")])
+
+
+def test_a_clock_that_is_alone_is_not_far_from_any_reading() -> None:
+    far = ticking(16, start=10**16)
+    assert [one.code for one in merge(far).findings] == ["device-clock-alone"]
+
+
+def test_what_pairs_place_is_placed_and_nothing_else() -> None:
+    made = ticking(16, HOST_MONOTONIC)
+    fit = fit_clock(DEVICE, np.array([600]), np.array([OFFSET_NS]), (0, 1000))
+    alignment = Alignment.of_fits(made, {16: fit})
+    start, length, placed = alignment.place(made.device_slices)
+    assert (start.tolist(), length.tolist(), placed.tolist()) == ([OFFSET_NS, 0], [40, 0], [True, False])
+    assert alignment.qualities(made.device_slices) == (fit.quality,)
+    assert (alignment.places_any(made), Alignment.of_fits(made, {}).places_any(made)) == (True, False)

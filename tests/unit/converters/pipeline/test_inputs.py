@@ -17,8 +17,10 @@ import rblnpb
 from rblnpb.converters.pipeline import read_inputs
 from rblnpb.converters.pipeline.inputs import display_name, read_file
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, TruncatedError, UsageError
+from tests.support import vendor_profiles
 from tests.support.vendor_traces import Launch, device_profile, document, op
 
+VENDOR = vendor_profiles.vendor_file(vendor_profiles.run("multi", 4))
 TRACE = document([op("aten::mm", 1000, 2000)])
 
 
@@ -95,6 +97,35 @@ def test_standard_input_may_be_either(data: bytes, expected: tuple[int, int], mo
     assert what(read_inputs(["-"])) == (*expected, ("<stdin>",))
 
 
+def test_the_vendors_profile_is_an_input_as_any(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "v").write_bytes(VENDOR)
+    (folder / "w").write_bytes(gzip.compress(VENDOR))
+    assert what(read_inputs(["v"])) == (20, -1, ("v",))
+    assert what(read_inputs(["w", "b"])) == (20, 2, ("w", "b"))
+    feed(monkeypatch, VENDOR)
+    assert what(read_inputs(["-"], "b")) == (20, 2, ("<stdin>", "b"))
+    found = read_file("v")
+    assert isinstance(found, list)
+    assert [len(profile.device_slices) for profile in found] == [20]
+
+
+def test_all_files_of_a_recording_of_the_vendors_are_one_input(folder: Path) -> None:
+    run_folder = folder / "run"
+    run_folder.mkdir()
+    for ordinal in (2, 10):
+        part = vendor_profiles.run("legacy", 1, start_ns=ordinal * 10_000)
+        (run_folder / f"rbln_20260902_012906319_{ordinal}.pb").write_bytes(vendor_profiles.vendor_file(part))
+    (run_folder / "trace.json").write_bytes(TRACE)
+    for name in ("merged.pftrace", "report.txt"):
+        (run_folder / name).write_bytes(VENDOR)
+    inputs = read_inputs(["run"])
+    names = [f"run/rbln_20260902_012906319_{ordinal}.pb" for ordinal in (10, 2)]
+    assert what(inputs) == (10, 2, (*names, "run/trace.json"))
+    assert inputs.profile is not None
+    assert inputs.profile.device_slices.start_ticks.tolist()[::5] == [20_000, 100_000]
+    assert what(read_inputs([*names])) == (10, -1, tuple(names))
+
+
 def test_standard_input_beside_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, TRACE)
     assert what(read_inputs(["a"], "-")) == (1, 2, ("a", "<stdin>"))
@@ -129,6 +160,8 @@ def test_progress_is_told_while_a_trace_is_read(folder: Path) -> None:
         (["a", "a"], None, MergeError, r"cannot join 2 device profiles \(a, a\): give one of them"),
         (["b"], "b", MergeError, r"cannot join 2 host traces \(b, b\): give one of them"),
         (["b"], "a", UsageError, "a is a device profile; --host takes a host trace"),
+        (["v", "a"], None, MergeError, r"two formats \(v is the vendor's, a is not\)"),
+        (["b"], "v", UsageError, "v is a device profile; --host takes a host trace"),
         (["a"], "missing", FormatError, "cannot read missing: there is no such file"),
         (["a"], ".", FormatError, r"cannot read \.: it is a folder; name a file in it"),
         (["empty"], None, FormatError, "cannot read empty: it is a folder without a .pb, .json or .json.gz file"),
@@ -140,6 +173,7 @@ def test_what_cannot_be_joined_is_refused(
     folder: Path, inputs: list[str], host: str | None, error: type[Exception], text: str
 ) -> None:
     (folder / "empty").mkdir()
+    (folder / "v").write_bytes(VENDOR)
     with pytest.raises(error, match=text):
         read_inputs(inputs, host)
 
