@@ -24,9 +24,6 @@ from .clock_fit import ClockFit
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
-Ticking = tuple[DeviceSlices, WorkloadSlices, Counters]
-"""Tables whose records tick on clocks of their own."""
-
 _STEP_NS: Final = 50_000
 """Offsets of real time that differ by more than this, and by more than their brackets, are a set clock."""
 
@@ -292,29 +289,27 @@ class Alignment:
 
 def _maps_alone(profile: Profile) -> dict[int, ClockMap]:
     """Maps of the clocks that records tick on, each into itself, if nothing of the profile is in a clock that can be placed."""
-    on_host = (profile.launches, profile.host_slices, profile.overheads)
-    ticking: Ticking = (profile.device_slices, profile.workload_slices, profile.counters)
-    used = sorted({clock_id for table in ticking for clock_id in np.unique(table.clock_id).tolist()})
-    if not used or any(map(len, on_host)):
+    slices, frames, samples = profile.device_slices, profile.workload_slices, profile.counters
+    clock_id = np.concatenate((slices.clock_id, frames.clock_id, samples.clock_id))
+    start = np.concatenate((slices.start_ticks, frames.start_ticks, samples.time_ticks))
+    used = np.unique(clock_id).tolist()
+    if not used or any(map(len, (profile.launches, profile.host_slices, profile.overheads))):
         return {}
-    clocks = [profile.clock(clock_id) for clock_id in used]
-    known = [clock for clock in clocks if clock is not None and clock.nominal_hz]
+    clocks = [profile.clock(one) for one in used]
+    known = [clock for clock in clocks if clock is not None and clock.nominal_hz and 1 <= clock.width_bits <= 64]
     placed = clock_maps(profile.clocks, profile.clock_snapshots)
-    if len(known) < len(used) or any(clock_id in placed for clock_id in used):
+    if len(known) < len(used) or any(one in placed for one in used):
         return {}
     try:
-        return {clock.clock_id: ClockMap.of(clock, (_own_zero(clock, ticking),)) for clock in known}
+        zeros = (_own_zero(clock, int(start[clock_id == clock.clock_id][0])) for clock in known)
+        return {clock.clock_id: ClockMap.of(clock, (zero,)) for clock, zero in zip(known, zeros, strict=True)}
     except ClockError:
         return {}
 
 
-def _own_zero(clock: Clock, tables: Ticking) -> ClockSnapshot:
+def _own_zero(clock: Clock, ticks: int) -> ClockSnapshot:
     """A reading that maps a clock into itself. A narrow counter is read at a record, so that none lies a turn away."""
-    ticks = 0
-    if clock.width_bits < 64:
-        starts = (table.time_ticks if isinstance(table, Counters) else table.start_ticks for table in tables)
-        own = np.concatenate([start[table.clock_id == clock.clock_id] for table, start in zip(tables, starts, strict=True)])
-        ticks = int(own[0]) % (1 << clock.width_bits)
+    ticks = ticks % (1 << clock.width_bits) if clock.width_bits < 64 else 0
     at_ns = ticks * 10**9 // clock.nominal_hz
     return ClockSnapshot(clock.clock_id, ticks, at_ns, at_ns)
 

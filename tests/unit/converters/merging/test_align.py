@@ -250,6 +250,7 @@ def test_several_clocks_that_nothing_places_are_each_shown_and_said_to_be_unrela
         # The records of the host have a clock that is known, so the device's would lie beside it anywhere.
         ticking(16, launches=Launches.of(1, start_ns=np.array([5]))),
         ticking(16, clocks=(Clock(16, "rate unknown"),)),
+        ticking(16, clocks=(Clock(16, "no counter is so wide", 10**9, 200),)),
         ticking(16, 17),
         ticking(16, HOST_MONOTONIC),
     ],

@@ -585,8 +585,8 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             b"SQLite format 3\0",
             NotAProfileError,
             (
-                "cannot read <bytes>: expected a trace in JSON; it looks like an SQLite database, as Nsight Systems writes; a profile "
-                "is the rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
+                "cannot read <bytes>: expected a trace in JSON; it looks like an SQLite database, as Nsight Systems writes; a "
+                "profile is the rbln_*.pb that a recording leaves, a trace what prof.export_chrome_trace(path) writes"
             ),
         ),
         (
