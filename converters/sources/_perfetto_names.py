@@ -60,11 +60,11 @@ def name_columns(names: Iterable[str], strings: StringTable) -> NameColumns:
 def _row(name: str, strings: StringTable) -> tuple[int, ...]:
     text = strings.intern(name or "[no name]")
     parts = parse(name)
-    frame = _FRAME.search(name)
-    is_frame = kind_of(name) is EngineKind.WORKLOAD and name.casefold().startswith("device")
+    is_frame = name[:6].casefold() == "device" and kind_of(name) is EngineKind.WORKLOAD
     if parts is not None and not is_frame:
         said = (parts.instance, parts.sequence, parts.workload)
         return text, strings.intern(parts.layer), *_numbers(*said), int(parts.style), is_frame
+    frame = _FRAME.search(name)
     found = frame.group("instance", "sequence", "workload") if frame else (None, None, None)
     instance, sequence, workload = (int(one) if one else None for one in found)
     return text, 0, *_numbers(instance, sequence, workload), int(NameStyle.PLAIN), is_frame
