@@ -36,8 +36,6 @@ Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 UInt64 = npt.NDArray[np.uint64]
 
-_BLOCK_ROWS: Final = 8192
-_BLOCK_BYTES: Final = 1 << 24
 _FIRST_PID: Final = 5_000_000
 """Above every process id of Linux, whose greatest is 2^22."""
 _FIRST_TID: Final = 6_000_000
@@ -118,7 +116,7 @@ def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
     track_uuids = np.array(uuids[: len(shown)], np.uint64)
     names = _names(profile, parts)
     order = outer_first(start, end)
-    for rows in _blocks(order, names.sizes(order)):
+    for rows in names.blocks(order):
         texts = Padded(*names.take(rows))
         yield slice_packets(track_uuids[track[rows]], start[rows], end[rows], texts, number(10, sequence_id)).tobytes()
 
@@ -141,19 +139,6 @@ def slice_packets(uuid: UInt64, start_ns: Int64, end_ns: Int64, names: Padded, s
     track = numbers(11, uuid)
     begin = event(EVENT_BEGIN, start_ns, track, sequence, *message(23, [names]))
     return join(len(start_ns), [*begin, *event(EVENT_END, end_ns, track, sequence)])
-
-
-def _blocks(order: npt.NDArray[np.intp], size_bytes: Int64) -> Iterator[npt.NDArray[np.intp]]:
-    """The rows in pieces of so few rows, and so few bytes when each takes as many as the longest, that they need little memory."""
-    rest = [slice(first, first + _BLOCK_ROWS) for first in range(0, len(order), _BLOCK_ROWS)][::-1]
-    while rest:
-        block = rest.pop()
-        rows = order[block]
-        if len(rows) > 1 and len(rows) * int(size_bytes[block].max()) > _BLOCK_BYTES:
-            middle = block.start + len(rows) // 2
-            rest += [slice(middle, block.start + len(rows)), slice(block.start, middle)]
-        else:
-            yield rows
 
 
 def _tracks(profile: Profile, shown: list[tuple[Engine, int]], uuids: list[int], sequence_id: int) -> bytes:

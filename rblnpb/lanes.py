@@ -7,6 +7,7 @@ one by one, in the order in which Perfetto takes them, so that those go to anoth
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections import defaultdict
 from typing import Final
 
@@ -35,19 +36,40 @@ def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -
     """
     lane = np.zeros(len(track), np.int32)
     # An empty slice crosses nothing.
-    rows = np.flatnonzero(duration_ns > 0)
-    rows = rows[np.argsort(track[rows], kind="stable")]
-    ends = np.append(np.flatnonzero(np.diff(track[rows])) + 1, len(rows))
+    rows = np.arange(len(track)) if (duration_ns > 0).all() else np.flatnonzero(duration_ns > 0)
+    own = track if len(rows) == len(track) else track[rows]
+    # Few numbers are sorted in half the time when they are small ones.
+    narrow = np.uint16 if int(track.max(initial=0)) < 1 << 16 else track.dtype
+    rows = rows[np.argsort(own.astype(narrow), kind="stable")]
+    ends = np.cumsum(np.bincount(own))
     # Whole tracks, as many as keep the work in the processor's cache.
     batch = np.searchsorted(ends, np.arange(_BATCH, len(rows), _BATCH), side="right")
-    for part in np.split(rows, np.unique(ends[np.minimum(batch, len(ends) - 1)])):
-        times = np.concatenate((start_ns[part], start_ns[part] + duration_ns[part]))
-        opens, closes = np.split(one_line(np.tile(track[part], 2), times), 2)
+    edges = np.unique(np.concatenate(([0], ends[np.minimum(batch, len(ends) - 1)], ends[-1:])))
+    for low, high in itertools.pairwise(edges.tolist()):
+        part = rows[low:high]
+        start, duration = start_ns[part], duration_ns[part]
+        is_apart = start[:-1] + duration[:-1] <= start[1:]
+        is_apart[ends[(ends > low) & (ends < high)] - low - 1] = True
+        if is_apart.all():
+            continue
+        opens, closes = _spans(track[part], start, duration)
         order = outer_first(opens, closes)
         opens, closes = opens[order], closes[order]
         for first, last in _crossing_places(opens, closes):
             lane[part[order[first:last]]] = _first_fit(opens[first:last].tolist(), closes[first:last].tolist())
     return lane
+
+
+def _spans(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -> tuple[Int64, Int64]:
+    """Where slices open and close, as `one_line` places them."""
+    end_ns = start_ns + duration_ns
+    first = int(start_ns.min())
+    length = int(end_ns.max()) - first + 1
+    if length * (int(track.max()) + 1) < np.iinfo(np.int64).max:
+        opens = track * np.int64(length) + (start_ns - first)
+        return opens, opens + duration_ns
+    opens, closes = np.split(one_line(np.tile(track, 2), np.concatenate((start_ns, end_ns))), 2)
+    return opens, closes
 
 
 def one_line(track: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
@@ -73,9 +95,15 @@ def one_line(track: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
 
 def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.intp]:
     """The order of opening; of slices that open together the one that closes last comes first, then the earlier row."""
+    if (opens[1:] > opens[:-1]).all():
+        return np.arange(len(opens))
     order = np.argsort(opens, kind="stable")
-    has_ties = bool((np.diff(opens[order]) == 0).any())
-    return np.lexsort((-closes, opens)) if has_ties else order
+    is_tie = np.diff(opens[order]) == 0
+    if is_tie.any():
+        together = np.flatnonzero(np.concatenate(([False], is_tie)) | np.concatenate((is_tie, [False])))
+        rows = order[together]
+        order[together] = rows[np.lexsort((-closes[rows], opens[rows]))]
+    return order
 
 
 def _crossing_places(opens: Int64, closes: Int64) -> list[tuple[int, int]]:
@@ -86,8 +114,6 @@ def _crossing_places(opens: Int64, closes: Int64) -> list[tuple[int, int]]:
     crosses it from the right. So the sum of the differences over all slices up to some place is the number of pairs that cross
     and have one slice on either side of that place.
     """
-    if (closes[:-1] <= opens[1:]).all():
-        return []
     place = np.arange(len(opens))
     # Of slices that close together the inner one, which opened later, closes first.
     closing = len(opens) - 1 - np.argsort(closes[::-1], kind="stable")

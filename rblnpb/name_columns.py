@@ -7,7 +7,7 @@ than names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,10 +18,13 @@ from rblnpb.naming import NameStyle
 __all__ = ["NameColumns", "distinct"]
 
 Integers = npt.NDArray[np.integer[Any]]
+Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.integer[Any]] | slice
 
+_BLOCK_ROWS: Final = 8192
+_BLOCK_BYTES: Final = 1 << 24
 _TABLE_BYTES: Final = 1 << 24
 """Tails that take no more than this, all as long as the longest, are held side by side."""
 
@@ -51,14 +54,13 @@ class NameColumns:
             command, instance, sequence, workload: int[n]; as of `rblnpb.naming.render`.
         """
         self._style = style
-        self._call = (instance, sequence, is_whole)
+        has_whole = bool(is_whole.any())
+        self._call = (instance, sequence, is_whole) if has_whole else (instance, sequence)
         has_workload = style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM)
-        parts = (
-            text,
-            np.where(is_whole, 0, command),
-            np.where(is_whole | (workload < 0) | (not has_workload), -1, workload),
-            is_whole,
-        )
+        if has_whole:
+            command, workload = np.where(is_whole, 0, command), np.where(is_whole, -1, workload)
+        no_workload = np.broadcast_to(np.int64(-1), len(text))
+        parts = (text, command, np.maximum(workload, -1) if has_workload else no_workload, is_whole)
         kinds, self._tail = distinct(*parts)
         self._tails = [
             texts[row] if whole else b"%s%s_%d" % (b"W%d_" % load if load >= 0 else b"", texts[row], index)
@@ -68,10 +70,19 @@ class NameColumns:
         is_small = len(self._tails) * int(self._tail_bytes.max(initial=0)) <= _TABLE_BYTES
         self._padded = _padded(self._tails) if is_small else None
 
-    def sizes(self, rows: Rows) -> Int64:
-        """int64[k]; bytes that the names of some slices take at most."""
-        sizes: Int64 = self._tail_bytes[self._tail[rows]] + _HEAD_BYTES
-        return sizes
+    def blocks(self, rows: Int64) -> Iterator[Int64]:
+        """Some rows in pieces whose names, all as long as the longest, and what belongs to them take little memory."""
+        rest = [rows[first : first + _BLOCK_ROWS] for first in range(0, len(rows), _BLOCK_ROWS)][::-1]
+        while rest:
+            block = rest.pop()
+            if len(block) > 1 and len(block) * self._widest(block) > _BLOCK_BYTES:
+                rest += [block[len(block) // 2 :], block[: len(block) // 2]]
+            else:
+                yield block
+
+    def _widest(self, rows: Int64) -> int:
+        """Bytes of the longest tail of some names, or of all."""
+        return self._padded.shape[1] if self._padded is not None else int(self._tail_bytes[self._tail[rows]].max())
 
     def take(self, rows: Rows) -> tuple[UInt8, Int64]:
         """uint8[k, w] and int64[k]; names of some slices, each from the left, and how long each is."""
@@ -82,29 +93,25 @@ class NameColumns:
             (used,), tail = distinct(tail)
             tails, tail_bytes = _padded([self._tails[row] for row in used.tolist()]), self._tail_bytes[used]
         if self._style is NameStyle.PLAIN:
-            return tails[tail], tail_bytes[tail]
+            return _rows(tails, tail), tail_bytes[tail]
         kinds, head = distinct(*(part[rows] for part in self._call))
         first = b"i%d_" if self._style is NameStyle.MULTI_STREAM else b""
         heads = [
-            b"" if whole else (first % instance if first else b"") + (b"%d_" % call if call >= 0 else b"")
-            for instance, call, whole in zip(*(kind.tolist() for kind in kinds), strict=True)
+            b"" if any(whole) else (first % instance if first else b"") + (b"%d_" % call if call >= 0 else b"")
+            for instance, call, *whole in zip(*(kind.tolist() for kind in kinds), strict=True)
         ]
         head_bytes = np.array(list(map(len, heads)), np.int64)[head]
-        return _side_by_side(_padded(heads)[head], head_bytes, tails[tail], tail_bytes[tail])
+        return _side_by_side(_rows(_padded(heads), head), head_bytes, _rows(tails, tail), tail_bytes[tail])
 
 
-_HEAD_BYTES: Final = 44
-"""Bytes of two numbers of 64 bits and what stands around them."""
-
-
-def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], npt.NDArray[np.intp]]:
+def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], Int32]:
     """Rows of which no two are equal.
 
     Args:
         *columns: int[n] or bool[n].
 
     Returns:
-        The columns of the distinct rows, in ascending order of the first, then of the next, and intp[n]: which of them each row is.
+        The columns of the distinct rows, ascending by the first, then by the next, and int32[n]: which of them each row is.
 
     >>> values, row = distinct(np.array([7, 5, 7]))
     >>> values[0].tolist(), row.tolist()
@@ -112,34 +119,48 @@ def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], npt.ND
     """
     count = len(columns[0])
     if not count:
-        return list(columns), np.empty(0, np.intp)
-    bounds = [(int(column.min()), int(column.max()) - int(column.min()) + 1) for column in columns]
+        return list(columns), np.empty(0, np.int32)
+    bounds = [(least, int(column.max()) - least + 1) for column in columns for least in [int(column.min())]]
     span = 1
     for _, width in bounds:
         span *= width
     if span > max(4 * count, 1 << 16):
         if len(columns) == 1:
-            values, row = np.unique(columns[0], return_inverse=True)
-            return [values], row
+            values, places = np.unique(columns[0], return_inverse=True)
+            return [values], places.astype(np.int32)
         # The ranks of the values of a column lie close together.
         ranked = [np.unique(column, return_inverse=True) for column in columns]
-        kinds, row = _ranked_rows([rank for _, rank in ranked])
-        return [values[kind] for (values, _), kind in zip(ranked, kinds, strict=True)], row
-    key = np.zeros(count, np.int64)
-    for column, (least, width) in zip(columns, bounds, strict=True):
-        key *= width
-        key += column
-        key -= least
+        kinds, places = _ranked_rows([rank for _, rank in ranked])
+        return [values[kind] for (values, _), kind in zip(ranked, kinds, strict=True)], places.astype(np.int32)
+    varied = [(column, least, width) for column, (least, width) in zip(columns, bounds, strict=True) if width > 1]
     is_there = np.zeros(span, np.bool_)
-    is_there[key] = True
+    for first in range(0, count, _KEY_ROWS):
+        is_there[_keys(varied, first, min(first + _KEY_ROWS, count))] = True
     found = np.flatnonzero(is_there)
-    place = np.empty(span, np.intp)
+    place = np.empty(span, np.int32)
     place[found] = np.arange(len(found))
+    row = np.empty(count, np.int32)
+    for first in range(0, count, _KEY_ROWS):
+        place.take(_keys(varied, first, min(first + _KEY_ROWS, count)), out=row[first : first + _KEY_ROWS], mode="clip")
     parts: list[npt.NDArray[Any]] = []
     for column, (least, width) in zip(reversed(columns), reversed(bounds), strict=True):
         parts.append((found % width + least).astype(column.dtype))
         found = found // width
-    return parts[::-1], place[key]
+    return parts[::-1], row
+
+
+_KEY_ROWS: Final = 1 << 16
+"""Rows at a time: fresh memory for all of them at once costs more than what is done with it."""
+
+
+def _keys(varied: Sequence[tuple[npt.NDArray[Any], int, int]], first: int, last: int) -> Int64:
+    """One number for each of some rows; equal where the rows are."""
+    key = np.zeros(last - first, np.int64)
+    for column, least, width in varied:
+        key *= width
+        key += column[first:last]
+        key -= least
+    return key
 
 
 def _ranked_rows(ranks: list[npt.NDArray[np.intp]]) -> tuple[list[npt.NDArray[np.intp]], npt.NDArray[np.intp]]:
@@ -156,6 +177,12 @@ def _padded(texts: Sequence[bytes]) -> UInt8:
     """uint8[k, w]; texts from the left, one at least a byte wide."""
     width = max(max(map(len, texts), default=0), 1)
     return np.array(texts, f"S{width}").view(np.uint8).reshape(-1, width)
+
+
+def _rows(table: UInt8, rows: Integers) -> UInt8:
+    """uint8[k, w]; some rows of a table, each taken as one value."""
+    width = table.shape[1]
+    return table.view(f"V{width}")[:, 0].take(rows).view(np.uint8).reshape(-1, width)
 
 
 def _side_by_side(left: UInt8, left_bytes: Int64, right: UInt8, right_bytes: Int64) -> tuple[UInt8, Int64]:

@@ -39,6 +39,7 @@ __all__ = [
     "numbers",
     "process_packet",
     "row_sizes",
+    "sized",
     "stack",
     "thread_packet",
     "utf8",
@@ -143,49 +144,57 @@ def thread_packet(uuid: int, pid: int, tid: int, name: str, sequence_id: int) ->
 
 
 def varint_bytes(greatest: int) -> int:
-    """How many bytes the varint of a number needs.
+    """In how many bytes a column of numbers is written: 1, 2, 4, 8, 9 or 10, the least that hold the varint of the greatest.
 
-    >>> varint_bytes(127), varint_bytes(128)
-    (1, 2)
+    >>> varint_bytes(127), varint_bytes(128), varint_bytes(2**14)
+    (1, 2, 4)
     """
-    return max(1, (greatest.bit_length() + 6) // 7)
+    needed = max(1, (greatest.bit_length() + 6) // 7)
+    return next(width for width in _WIDTHS if width >= needed)
 
 
-def varints(values: Integers, width: int) -> UInt8:
+_WIDTHS: Final = (1, 2, 4, 8, 9, 10)
+"""Numpy moves numbers of 1, 2, 4 and 8 bytes several times as fast as other stretches of bytes; the last two are 8 and the rest."""
+
+
+def varints(values: Integers, width: int) -> list[UInt8]:
     """Numbers as varints of one width.
 
     Args:
         values: int[n]; from 0 to 2^64 - 1; a negative one stands for its two's complement of 64 bits.
-        width: Bytes of each, 1 to 10, enough for the greatest.
+        width: Bytes of each; see `varint_bytes`.
 
     Returns:
-        uint8[n, width].
+        uint8[n, w]; one or two columns, side by side.
 
-    >>> varints(np.array([1, 300]), 3).tolist()
-    [[129, 128, 0], [172, 130, 0]]
+    >>> [column.tolist() for column in varints(np.array([1, 300]), 2)]
+    [[[129, 0], [172, 2]]]
     """
     # Each step takes groups of bits apart, until every byte has seven.
-    if width <= 4:
-        few: npt.NDArray[Any] = values.astype(np.uint32)
+    if width == 1:
+        return [_bytes(values.astype(np.uint8))]
+    if width == 2:
+        low = values.astype("<u2")
+        return [_bytes((low & 0x7F) | ((low & 0x3F80) << 1) | 0x80)]
+    if width == 4:
+        few: npt.NDArray[Any] = values.astype("<u4")
         few = (few & 0x3FFF) | ((few & 0xFFF_C000) << 2)
         few = (few & 0x7F_007F) | ((few & 0x3F80_3F80) << 1)
-        few |= 0x8080_8080 & ((1 << 8 * (width - 1)) - 1)
-        return few.astype("<u4", copy=False).view(np.uint8).reshape(-1, 4)[:, :width]
-    many = values.astype(np.uint64)
-    low = (many & 0x0FFF_FFFF) | ((many & 0xFF_FFFF_F000_0000) << 4)
-    low = (low & 0x3FFF_0000_3FFF) | ((low & 0xFFF_C000_0FFF_C000) << 2)
-    low = (low & 0x7F_007F_007F_007F) | ((low & 0x3F80_3F80_3F80_3F80) << 1)
-    low |= 0x8080_8080_8080_8080 & ((1 << 8 * (width - 1)) - 1)
-    digits = low.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8)
-    if width <= 8:
-        return digits[:, :width]
-    wide = np.empty((len(many), width), np.uint8)
-    wide[:, :8] = digits
-    wide[:, 8] = (many >> 56) & 0x7F
+        return [_bytes(few | 0x80_8080)]
+    whole = values.astype("<u8")
+    many: npt.NDArray[Any] = (whole & 0x0FFF_FFFF) | ((whole & 0xFF_FFFF_F000_0000) << 4)
+    many = (many & 0x3FFF_0000_3FFF) | ((many & 0xFFF_C000_0FFF_C000) << 2)
+    many = (many & 0x7F_007F_007F_007F) | ((many & 0x3F80_3F80_3F80_3F80) << 1)
+    if width == 8:
+        return [_bytes(many | 0x80_8080_8080_8080)]
+    rest = ((whole >> 56) & 0x7F).astype("<u2")
     if width == 10:
-        wide[:, 8] |= 0x80
-        wide[:, 9] = many >> 63
-    return wide
+        rest |= ((whole >> 63) << 8).astype("<u2") | 0x80
+    return [_bytes(many | 0x8080_8080_8080_8080), _bytes(rest)[:, : width - 8]]
+
+
+def _bytes(numbers: npt.NDArray[Any]) -> UInt8:
+    return numbers.view(np.uint8).reshape(len(numbers), numbers.dtype.itemsize)
 
 
 def numbers(tag: int, values: Integers) -> list[Column]:
@@ -198,7 +207,7 @@ def numbers(tag: int, values: Integers) -> list[Column]:
     least, greatest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
     if least == greatest:
         return [number(tag, least % (1 << 64))]
-    return [varint(tag << 3), varints(values, 10 if least < 0 else varint_bytes(greatest))]
+    return [varint(tag << 3), *varints(values, 10 if least < 0 else varint_bytes(greatest))]
 
 
 def row_sizes(columns: Sequence[Column]) -> int | Int64:
@@ -219,7 +228,12 @@ def message(tag: int, columns: Sequence[Column]) -> list[Column]:
     size = row_sizes(columns)
     if isinstance(size, int):
         return [varint(tag << 3 | 2) + varint(size), *columns]
-    return [varint(tag << 3 | 2), varints(size, varint_bytes(int(size.max(initial=0)))), *columns]
+    return [*sized(tag, size), *columns]
+
+
+def sized(tag: int, size: Int64) -> list[Column]:
+    """Tag and length, in every row, of a field whose content follows."""
+    return [varint(tag << 3 | 2), *varints(size, varint_bytes(int(size.max(initial=0))))]
 
 
 def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *columns: Column) -> list[Column]:
@@ -275,14 +289,19 @@ def _placed(count: int, columns: Sequence[Column], at: Int64) -> list[tuple[bool
     """Pieces of one length and where each begins; whether they are padded."""
     parts: list[tuple[bool, UInt8, Int64]] = []
     beside: list[bytes | UInt8] = []
-    for column in [*columns, Entries(np.empty((0, 1), np.uint8), np.zeros(count, np.int64))]:
+
+    def flush(at: Int64) -> Int64:
+        pieces = stack(count, beside)
+        parts.append((False, pieces, at))
+        beside.clear()
+        behind: Int64 = at + pieces.shape[1]
+        return behind
+
+    for column in columns:
         if isinstance(column, (bytes, np.ndarray)):
             beside.append(column)
             continue
-        if beside:
-            pieces = stack(count, beside)
-            parts.append((False, pieces, at))
-            at, beside = at + pieces.shape[1], []
+        at = flush(at) if beside else at
         if isinstance(column, Padded):
             parts.append((True, column.texts, at))
             at = at + column.size
@@ -292,6 +311,8 @@ def _placed(count: int, columns: Sequence[Column], at: Int64) -> list[tuple[bool
             ordinal = np.arange(len(column.pieces)) - np.repeat(first, column.count)
             parts.append((False, column.pieces, np.repeat(at, column.count) + width * ordinal))
             at = at + width * column.count
+    if beside:
+        flush(at)
     return parts
 
 
@@ -300,4 +321,7 @@ def _width(column: bytes | UInt8) -> int:
 
 
 def _kind(width: int) -> np.dtype[Any]:
-    return np.dtype("<u8") if width == 8 else np.dtype(f"V{width}")
+    return np.dtype(_NUMBERS.get(width) or f"V{width}")
+
+
+_NUMBERS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}

@@ -6,7 +6,7 @@ Slices that came out of the host trace are shown there already and are left alon
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
-from ..timeline import Int32, Int64, Timeline, Track
+from ..timeline import Bool, Int32, Int64, Timeline, Track
 
 __all__ = ["RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
 
@@ -110,14 +110,19 @@ def _own_tracks(timeline: Timeline) -> list[int]:
 def _lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:
     """Lanes of slices and of frames, which may share a track, and how many lanes each track needs."""
     both = (timeline.slices, timeline.frames)
-    own = [np.flatnonzero(slices.event < 0) for slices in both]
-    track = np.concatenate([slices.track[rows] for slices, rows in zip(both, own, strict=True)])
-    start = np.concatenate([slices.start_ns[rows] for slices, rows in zip(both, own, strict=True)])
-    duration = np.concatenate([slices.duration_ns[rows] for slices, rows in zip(both, own, strict=True)])
+    own = [slices.event < 0 for slices in both]
+    track, start, duration = (
+        np.concatenate([_chosen(getattr(slices, name), rows) for slices, rows in zip(both, own, strict=True)])
+        for name in ("track", "start_ns", "duration_ns")
+    )
     lane = lanes(track, start, duration)
     slice_lane, frame_lane = (np.zeros(len(slices), np.int32) for slices in both)
-    slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [len(own[0])])
+    slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [int(own[0].sum())])
     return slice_lane, frame_lane, _lane_counts(len(timeline.tracks), track, lane)
+
+
+def _chosen(column: npt.NDArray[Any], rows: Bool) -> npt.NDArray[Any]:
+    return column if rows.all() else column[rows]
 
 
 def _lane_counts(track_count: int, track: npt.NDArray[np.integer], lane: Int32) -> Int64:

@@ -16,10 +16,10 @@ from rblnpb.name_columns import NameColumns
 from rblnpb.naming import NameStyle
 from rblnpb.perfetto_wire import utf8
 
-from ..timeline import AlignedSlices, Id, Int32, Int64, SliceNames, Timeline
+from ..timeline import AlignedSlices, Bool, Id, Int32, Int64, SliceNames, Timeline
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
-from ._perfetto_slices import Argument, SliceColumns
+from ._perfetto_slices import Argument, Rows, SliceColumns
 from ._perfetto_tracks import TrackBook
 
 __all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
@@ -34,12 +34,14 @@ class DeviceTracks:
     Attributes:
         devices: Track of each device.
         slices, frames, runtime: int32; the track of each; 0 for those that are shown in the host trace.
+        categories: The category of what stands on each track.
     """
 
     devices: dict[str, int]
     slices: Int32
     frames: Int32
     runtime: Int32
+    categories: dict[int, str]
 
 
 def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, processes: dict[Id, int]) -> DeviceTracks:
@@ -52,8 +54,8 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
         processes: Tracks of the processes of the host trace; those that only the runtime knows are added.
     """
     first, first_frame = np.zeros((2, len(timeline.tracks)), np.int32)
-    has_both = np.isin(np.arange(len(first)), np.intersect1d(_own(timeline.slices), _own(timeline.frames)))
-    devices = {}
+    has_both = _has_own(timeline, timeline.slices) & _has_own(timeline, timeline.frames)
+    devices, categories = {}, {}
     for device in shown.devices:
         devices[device] = book.process(None, device, timeline.device_name.upper() or "device")[0]
         chiplets: dict[str, int] = {}
@@ -64,37 +66,43 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
                 if match[2] not in chiplets:
                     chiplets[match[2]] = book.row(parent, match[2])
                 parent = chiplets[match[2]]
-            count = int(shown.lane_count[number])
-            first[number] = first_frame[number] = _add_lanes(book, parent, name, count)
-            if has_both[number]:
-                # Each table is written in an order of its own, so the two do not share a row.
-                first_frame[number] = _add_lanes(book, parent, f"{name}, frames", count)
+            # Each table is written in an order of its own, so slices and frames do not share a row.
+            names = [name, f"{name}, frames"] if has_both[number] else [name]
+            added = [_add_lanes(book, parent, one, int(shown.lane_count[number])) for one in names]
+            first[number], first_frame[number] = added[0][0], added[-1][0]
+            categories.update(dict.fromkeys((row for rows in added for row in rows), category(timeline.tracks[number])))
     of_thread = np.zeros(len(shown.thread_lane_count), np.int32)
     for number, (pid, tid) in enumerate(shown.threads.T.tolist()):
         if pid not in processes:
             processes[pid] = book.process(pid, f"process {pid}")[0]
-        of_thread[number] = _add_lanes(book, processes[pid], f"runtime {tid}", int(shown.thread_lane_count[number]))
+        rows = _add_lanes(book, processes[pid], f"runtime {tid}", int(shown.thread_lane_count[number]))
+        of_thread[number] = rows[0]
+        categories.update(dict.fromkeys(rows, RUNTIME_CATEGORY))
     return DeviceTracks(
         devices=devices,
         slices=_tracks_of(timeline.slices, first, shown.slice_lane),
         frames=_tracks_of(timeline.frames, first_frame, shown.frame_lane),
         runtime=of_thread[shown.thread] + shown.runtime_lane,
+        categories=categories,
     )
 
 
-def _own(slices: AlignedSlices) -> Int32:
-    """Tracks with slices that are not shown in the host trace."""
-    return slices.track[slices.event < 0]
+def _has_own(timeline: Timeline, slices: AlignedSlices) -> Bool:
+    """Which tracks have slices that are not shown in the host trace."""
+    has_own = np.zeros(len(timeline.tracks), np.bool_)
+    has_own[slices.track if (slices.event < 0).all() else slices.track[slices.event < 0]] = True
+    return has_own
 
 
-def _add_lanes(book: TrackBook, parent: int, name: str, count: int) -> int:
-    """So many rows for one track; the number of the first, which those of the others follow."""
-    first, *_ = [book.row(parent, name if lane == 0 else f"{name} ({lane + 1})") for lane in range(count)]
-    return first
+def _add_lanes(book: TrackBook, parent: int, name: str, count: int) -> list[int]:
+    """So many rows for one track; their numbers follow each other."""
+    return [book.row(parent, name if lane == 0 else f"{name} ({lane + 1})") for lane in range(count)]
 
 
 def _tracks_of(slices: AlignedSlices, first: Int32, lane: Int32) -> Int32:
-    tracks: Int32 = np.where(slices.event < 0, first[slices.track] + lane, np.int32(0))
+    tracks: Int32 = first[slices.track]
+    tracks += lane
+    tracks[slices.event >= 0] = 0
     return tracks
 
 
@@ -107,35 +115,36 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
         texts: Where texts get their numbers.
         shift_ns: What is added to every time.
     """
-    number = partial(texts.number, CATEGORIES)
-    categories = np.zeros(max(column.max(initial=0) for column in (tracks.slices, tracks.frames, tracks.runtime)) + 1, np.int32)
+    categories = np.zeros(max(tracks.categories, default=0) + 1, np.int32)
+    for row, text in tracks.categories.items():
+        categories[row] = texts.number(CATEGORIES, text)
     for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
-        places, first = np.unique(track, return_index=True)
-        for place, row in zip(places.tolist(), first.tolist(), strict=True):
-            categories[place] = number(category(timeline.tracks[slices.track[row]]))
-    categories[tracks.runtime] = number(RUNTIME_CATEGORY)
-    for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
-        start = slices.start_ns + shift_ns
-        yield _columns(start, slices.duration_ns, track, categories, _names(slices.names), _arguments(timeline, slices, texts))
+        names, arguments = _names(slices.names), _arguments(timeline, slices, texts)
+        yield _columns(slices.start_ns, slices.duration_ns, track, categories, names, arguments, shift_ns)
     runtime = timeline.runtime
-    start = runtime.start_ns + shift_ns
+    names = _plain_names(timeline.strings, runtime.name)
     arguments = [
         Argument(texts.number(ANNOTATION_NAMES, "launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id)),
         Argument(texts.number(ANNOTATION_NAMES, "size_bytes"), lambda rows: runtime.size_bytes[rows]),
     ]
-    yield _columns(start, runtime.duration_ns, tracks.runtime, categories, _plain_names(timeline.strings, runtime.name), arguments)
+    yield _columns(runtime.start_ns, runtime.duration_ns, tracks.runtime, categories, names, arguments, shift_ns)
 
 
 def _columns(
-    start_ns: Int64, duration_ns: Int64, track: Int32, categories: Int32, names: NameColumns, arguments: list[Argument]
+    start_ns: Int64,
+    duration_ns: Int64,
+    track: Int32,
+    categories: Int32,
+    names: NameColumns,
+    arguments: list[Argument],
+    shift_ns: int,
 ) -> SliceColumns:
-    rows = np.flatnonzero(track)
-    end_ns = start_ns + duration_ns
+    order = outer_first(start_ns, start_ns + duration_ns)
     return SliceColumns(
-        rows=rows[outer_first(start_ns[rows], end_ns[rows])],
+        rows=order if track.all() else order[track[order] > 0],
         track=track,
-        start_ns=start_ns,
-        end_ns=end_ns,
+        start_ns=start_ns + shift_ns if shift_ns else start_ns,
+        duration_ns=duration_ns,
         names=names,
         categories=categories,
         arguments=arguments,
@@ -189,12 +198,12 @@ def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> l
     return told
 
 
-def _argument(arguments: Int64, column: int, rows: Int64, *, is_id: bool) -> Int64:
+def _argument(arguments: Int64, column: int, rows: Rows, *, is_id: bool) -> Int64:
     values: Int64 = arguments[rows, column]
     return np.where(values == 0, ABSENT, values) if is_id else values
 
 
-def _linked(link: Int64, numbers: Int64, rows: Int64) -> Int64:
+def _linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
     """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
     found = link[rows]
     values = np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)

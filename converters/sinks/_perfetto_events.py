@@ -7,10 +7,8 @@ from typing import Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from rblnpb.container import varint
-from rblnpb.perfetto_wire import EVENT_END, Column, event, join, number, numbers, row_sizes, stack, varint_bytes, varints
+from rblnpb.perfetto_wire import EVENT_END, Column, event, join, number, numbers, row_sizes, sized, stack
 
 from ..timeline import HostTrace, Int32, Int64, UInt8
 from ._event_blocks import argument_texts, event_blocks
@@ -146,16 +144,20 @@ class EventWriter:
         flows, flow_bytes = self._flows(rows)
         is_end = self._side.kind[rows] == EVENT_END
         has_category = ~is_end & (self._categories[self._events.category[rows]] > 0)
-        parts = np.empty((len(rows), 4), np.object_)
-        parts[:, 1], parts[:, 2], parts[:, 3] = texts, flows, self._own_ends(rows)
+        heads = np.empty(len(rows), np.object_)
         # Events that have the same members have heads of one length.
         form = is_end + 2 * has_category + 4 * (size > 0) + 8 * is_odd
-        for one in np.unique(form).tolist():
+        for one in np.flatnonzero(np.bincount(form)).tolist():
             places = np.flatnonzero(form == one)
             named = self._named(rows[places], is_end=bool(one & 1), has_category=bool(one & 2))
-            heads = self._heads(rows[places], named, size[places] * bool(one & 4), flow_bytes[places], is_odd=bool(one & 8))
-            parts[places, 0] = heads.view(f"V{heads.shape[1]}")[:, 0].tolist()
-        return b"".join(parts.reshape(-1).tolist())
+            table = self._heads(rows[places], named, size[places] * bool(one & 4), flow_bytes[places], is_odd=bool(one & 8))
+            heads[places] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
+        columns = [heads.tolist(), texts, flows, self._own_ends(rows)]
+        parts: list[Text] = [b""] * (len(columns) * len(rows))
+        for place, column in enumerate(columns):
+            if column:
+                parts[place :: len(columns)] = column
+        return b"".join(parts)
 
     def _named(self, rows: Int64, *, is_end: bool, has_category: bool) -> list[Column]:
         """What an event says of itself but its args: kind, track, category, name."""
@@ -170,36 +172,33 @@ class EventWriter:
         """uint8[n, w]; packets up to the text of the args."""
         told: list[Column] = []
         if size.any():
-            value = [self._args] if is_odd else [self._args, *_sized(JSON_VALUE, size)]
-            told = [*_sized(4, size + row_sizes(value)), *value]
+            value = [self._args] if is_odd else [self._args, *sized(JSON_VALUE, size)]
+            told = [*sized(4, size + row_sizes(value)), *value]
         inner = [*named, *told]
         own = [
             *numbers(8, self._events.start_ns[rows] + self._shift_ns),
             SEQUENCE,
-            *_sized(11, row_sizes(inner) + size + flow_bytes),
+            *sized(11, row_sizes(inner) + size + flow_bytes),
         ]
-        outer = _sized(1, row_sizes([*own, *inner]) + size + flow_bytes)
+        outer = sized(1, row_sizes([*own, *inner]) + size + flow_bytes)
         return stack(len(rows), [column for column in (*outer, *own, *inner) if isinstance(column, (bytes, np.ndarray))])
 
-    def _flows(self, rows: Int64) -> tuple[npt.NDArray[np.object_], Int64]:
-        """Fields of the arrows of each event, and their bytes."""
-        texts = self._begins.texts(rows)
+    def _flows(self, rows: Int64) -> tuple[list[bytes], Int64]:
+        """Fields of the arrows of each event, empty where there are none at all, and their bytes."""
         is_end = np.flatnonzero(self._side.kind[rows] == EVENT_END)
+        texts = self._begins.texts(rows)
         texts[is_end] = self._ends.texts(rows[is_end])
-        return texts, np.fromiter(map(len, texts), np.int64, len(rows))
+        size = np.fromiter(map(len, texts), np.int64, len(rows))
+        return (texts.tolist() if size.any() else []), size
 
-    def _own_ends(self, rows: Int64) -> npt.NDArray[np.object_]:
-        """The packets that end slices where they begin."""
-        ends = np.full(len(rows), b"", np.object_)
+    def _own_ends(self, rows: Int64) -> list[bytes]:
+        """The packets that end slices where they begin; empty where there are none at all."""
         places = np.flatnonzero(self._side.is_empty[rows])
-        if len(places):
-            time_ns = self._events.start_ns[rows[places]] + self._shift_ns
-            packets = event(EVENT_END, time_ns, numbers(11, self._side.track[rows[places]]), SEQUENCE)
-            table = stack(len(places), [column for column in packets if isinstance(column, (bytes, np.ndarray))])
-            ends[places] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
-        return ends
-
-
-def _sized(tag: int, size: Int64) -> list[Column]:
-    """Tag and length, in every row, of a field whose content follows."""
-    return [varint(tag << 3 | 2), varints(size, varint_bytes(int(size.max(initial=0))))]
+        if not len(places):
+            return []
+        time_ns = self._events.start_ns[rows[places]] + self._shift_ns
+        packets = event(EVENT_END, time_ns, numbers(11, self._side.track[rows[places]]), SEQUENCE)
+        table = stack(len(places), [column for column in packets if isinstance(column, (bytes, np.ndarray))])
+        ends = np.full(len(rows), b"", np.object_)
+        ends[places] = table.view(f"V{table.shape[1]}")[:, 0].tolist()
+        return list(ends.tolist())

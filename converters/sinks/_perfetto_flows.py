@@ -55,6 +55,8 @@ class FlowEnds:
 
     def entries(self, rows: Int64) -> list[Entries]:
         """The fields of some rows as a column, if there is one."""
+        if not len(self.row):
+            return []
         first = np.searchsorted(self.row, rows)
         count = np.searchsorted(self.row, rows, side="right") - first
         if not count.any():

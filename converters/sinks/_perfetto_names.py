@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.name_columns import distinct
 from rblnpb.perfetto_wire import field, number, utf8
 
 from ..timeline import Int32
@@ -53,9 +52,10 @@ class Interning:
         Returns:
             int32[len(texts)]; 0 for rows that are not used.
         """
-        (rows,), _ = distinct(used)
+        is_used = np.zeros(len(texts), np.bool_)
+        is_used[used] = True
         found = np.zeros(len(texts), np.int32)
-        for row in rows.tolist():
+        for row in np.flatnonzero(is_used).tolist():
             text = texts[row] or nameless
             found[row] = self.number(kind, text) if text else 0
         return found

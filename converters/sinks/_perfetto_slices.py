@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -28,10 +27,11 @@ from ..timeline import Int32, Int64
 from ._perfetto_flows import FlowEnds
 from ._perfetto_tracks import SEQUENCE
 
-__all__ = ["Argument", "SliceColumns", "slice_blocks"]
+__all__ = ["Argument", "Rows", "SliceColumns", "slice_blocks"]
 
-_BLOCK_ROWS: Final = 8192
-_BLOCK_BYTES: Final = 1 << 24
+Rows = Int64 | slice
+"""Some rows of a table, as numpy takes them."""
+
 _UINT, _INT, _TEXT = 3, 4, 17
 
 
@@ -46,10 +46,10 @@ class Argument:
     """
 
     name: int
-    values: Callable[[Int64], Int32 | Int64]
+    values: Callable[[Rows], Int32 | Int64]
     is_text: bool = False
 
-    def columns(self, rows: Int64) -> list[Column]:
+    def columns(self, rows: Rows) -> list[Column]:
         """The debug annotation of some rows."""
         values = self.values(rows)
         present = values != (0 if self.is_text else ABSENT)
@@ -71,7 +71,7 @@ class SliceColumns:
     Attributes:
         rows: int64[k]; those to be written, in the order of their starts, outer ones first.
         track: int32[n]; number of the track.
-        start_ns, end_ns: int64[n]; not negative.
+        start_ns, duration_ns: int64[n]; not negative.
         names: Their names.
         categories: int32; number of the category of what stands on a track.
         arguments: What they tell.
@@ -80,7 +80,7 @@ class SliceColumns:
     rows: Int64
     track: Int32
     start_ns: Int64
-    end_ns: Int64
+    duration_ns: Int64
     names: NameColumns
     categories: Int32
     arguments: Sequence[Argument]
@@ -96,24 +96,14 @@ def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iter
     Yields:
         How many slices, and their packets.
     """
-    for rows in _row_blocks(slices):
-        track = numbers(11, slices.track[rows])
-        category = numbers(3, slices.categories[slices.track[rows]])
-        texts = message(23, [Padded(*slices.names.take(rows))])
+    for block in slices.names.blocks(slices.rows):
+        # Rows that follow each other are taken without a copy.
+        is_run = int(block[-1]) - int(block[0]) == len(block) - 1 and bool((np.diff(block) == 1).all())
+        rows: Rows = slice(int(block[0]), int(block[-1]) + 1) if is_run else block
+        start_ns, on = slices.start_ns[rows], slices.track[rows]
+        track, category = numbers(11, on), numbers(3, slices.categories[on])
         told = [column for argument in slices.arguments for column in argument.columns(rows)]
-        flows = begins.entries(rows)
-        begin = event(EVENT_BEGIN, slices.start_ns[rows], track, SEQUENCE, *category, *told, *flows, *texts)
-        end = event(EVENT_END, slices.end_ns[rows], track, SEQUENCE, *ends.entries(rows))
-        packets = join(len(rows), [*begin, *end])
-        yield len(rows), packets.tobytes()
-
-
-def _row_blocks(slices: SliceColumns) -> Iterator[Int64]:
-    """The rows in pieces of so few rows, and so few bytes when each takes as many as the longest, that they need little memory."""
-    rest = [slices.rows[first : first + _BLOCK_ROWS] for first in range(0, len(slices.rows), _BLOCK_ROWS)][::-1]
-    while rest:
-        rows = rest.pop()
-        if len(rows) > 1 and len(rows) * int(slices.names.sizes(rows).max()) > _BLOCK_BYTES:
-            rest += [rows[len(rows) // 2 :], rows[: len(rows) // 2]]
-        else:
-            yield rows
+        texts = message(23, [Padded(*slices.names.take(rows))])
+        begin = event(EVENT_BEGIN, start_ns, track, SEQUENCE, *category, *told, *begins.entries(block), *texts)
+        end = event(EVENT_END, start_ns + slices.duration_ns[rows], track, SEQUENCE, *ends.entries(block))
+        yield len(block), join(len(block), [*begin, *end]).tobytes()

@@ -29,7 +29,6 @@ def columns(rows: list[tuple[int, ...]]) -> dict[str, np.ndarray]:
 
 def spelled(names: NameColumns, rows: slice) -> list[bytes]:
     texts, size = names.take(rows)
-    assert (size <= names.sizes(rows)).all()
     return [text[:length].tobytes() for text, length in zip(texts, size.tolist(), strict=True)]
 
 
