@@ -20,6 +20,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.wording import counted
+
 from ...results import Advice
 from ...timeline import Bool, Int64, Timeline
 from ..host.host_stack import HostStack
@@ -29,7 +31,6 @@ from ..launches.launch_work import LaunchWork
 from ..slices.engine_rates import COMPUTE_KINDS, DMA_KINDS, cycles_and_bytes
 from ..slices.slice_groups import numbered
 from ..slices.slice_statistics import nearest_ranks
-from .wording import counted
 
 __all__ = ["lost_records", "starved_device", "uneven_slices"]
 

@@ -15,12 +15,13 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.wording import counted, first_few
+
 from ...results import Advice
 from ..host.host_classes import CLASSES, HostClasses
 from ..intervals import exact_sum
 from ..slices.slice_groups import numbered
 from .advice_runtime import MANY, repeated_waits, small_downloads
-from .wording import counted, first_few
 
 __all__ = ["host_habits"]
 

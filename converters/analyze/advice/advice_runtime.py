@@ -24,13 +24,13 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
+from rblnpb.wording import counted, first_few
 
 from ...results import Advice
 from ...timeline import Int64, Timeline
 from ..host.host_classes import runtime_rows
 from ..intervals import exact_sum
 from ..slices.slice_statistics import nearest_ranks
-from .wording import counted, first_few
 
 __all__ = ["MANY", "hidden_work", "runtime_calls"]
 

@@ -1,4 +1,4 @@
-"""Small words of findings and advice."""
+"""Small words of findings, reports and advice."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _FEW: Final = 3
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
-    """A number of things, with its noun; `nouns` where the plural does not merely end in s.
+    """A number of things, with its noun; `nouns` where the plural does not merely end in s, or where a verb goes with it.
 
-    >>> counted(1, "scan"), counted(1_200, "copy", "copies")
-    ('1 scan', '1,200 copies')
+    >>> counted(1, "scan"), counted(1_200, "copy", "copies"), counted(1, "launch is", "launches are")
+    ('1 scan', '1,200 copies', '1 launch is')
     """
     return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
 
