@@ -99,6 +99,14 @@ def print_data(data: str | bytes) -> None:
     sys.stdout.buffer.write(data.encode(errors="replace") if isinstance(data, str) else data)
 
 
+def text_width(piped: int = 0) -> int:
+    """Columns of the terminal, or as COLUMNS says, 40 at least; `piped` where there is no terminal."""
+    import shutil
+
+    columns = shutil.get_terminal_size((piped, 24)).columns
+    return columns and max(columns, 40)
+
+
 def print_findings(findings: Iterable[Finding], *, least: str = "warning") -> None:
     """Findings at or above a severity go to stderr, a line each."""
     for finding in findings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
 
 EXAMPLES = """\
 examples:
@@ -23,15 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Look and print."""
-    import shutil
-
     from .. import pipeline
 
     with ProgressBar("reading") as progress:
         inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
     timeline = inputs.merge()
     advised = pipeline.advise(timeline)
-    width = max(shutil.get_terminal_size((120, 24)).columns, 80)
+    width = text_width(120)
     print_data(advised.to_json() if options.format == "json" else advised.text(width))
     print_findings(timeline.findings)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
 
 EXAMPLES = """\
 causes, the first that explains a moment; they add up to the idle time exactly
@@ -42,8 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, explain and print."""
-    import shutil
-
     from .. import pipeline
 
     with ProgressBar("reading") as progress:
@@ -56,6 +54,6 @@ def run(options: argparse.Namespace) -> int:
     elif options.format == "csv":
         print_data(idle.to_csv())
     else:
-        print_data(idle.text(max(shutil.get_terminal_size((120, 24)).columns, 80)))
+        print_data(idle.text(text_width(120)))
     print_findings(timeline.findings)
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings
+from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
 
 EXAMPLES = """\
 examples:
@@ -24,8 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure and print."""
-    import shutil
-
     from rblnpb.errors import UsageError
 
     from .. import pipeline
@@ -42,6 +40,6 @@ def run(options: argparse.Namespace) -> int:
         print_data(report.to_csv())
         print_findings(report.values.findings)
     else:
-        print_data(report.text(max(shutil.get_terminal_size((120, 24)).columns, 80)))
+        print_data(report.text(text_width(120)))
     print_findings(timeline.findings)
     return 0

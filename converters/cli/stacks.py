@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, add_inputs, print_data, print_findings
+from ._options import ProgressBar, add_inputs, print_data, print_findings, text_width
 
 # As in the face of this folder: what typing loads would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -88,15 +88,13 @@ def _require_fitting(options: argparse.Namespace, kind: str) -> None:
 
 
 def _table(table: pipeline.Attribution, options: argparse.Namespace, kind: str) -> str | bytes:
-    import shutil
-
     sort_by = {None: "default", "none": None}.get(options.sort_by, options.sort_by)
     limit = options.row_limit if options.row_limit is not None else 100 if kind == "text" else -1
     if kind == "json":
         return table.to_json(sort_by, limit)
     if kind == "csv":
         return table.to_csv(sort_by, limit)
-    return table.text(max(shutil.get_terminal_size((160, 24)).columns, 80), sort_by, limit)
+    return table.text(text_width(160), sort_by, limit)
 
 
 def _write(data: str | bytes, options: argparse.Namespace) -> None:

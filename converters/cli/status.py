@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_fail_on, add_format, add_inputs, exit_code, print_data
+from ._options import ProgressBar, add_fail_on, add_format, add_inputs, exit_code, print_data, text_width
 
 EXAMPLES = """\
 examples:
@@ -26,8 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge and print."""
-    import shutil
-
     from rblnpb.errors import UsageError
 
     from .. import pipeline
@@ -41,6 +39,6 @@ def run(options: argparse.Namespace) -> int:
             inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
         status = pipeline.status(inputs.merge())
         report = status if options.explain is None else pipeline.explained_status(options.explain, status)
-    width = max(shutil.get_terminal_size((120, 24)).columns, 80)
+    width = text_width(120)
     print_data(report.to_json() if options.format == "json" else report.text(width))
     return exit_code(report.values.findings, options.fail_on)

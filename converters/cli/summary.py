@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 
-from ._options import ProgressBar, add_format, add_inputs, positive, print_data, print_findings
+from ._options import ProgressBar, add_format, add_inputs, positive, print_data, print_findings, text_width
 
 # As in the face of this folder.
 TYPE_CHECKING = False
@@ -117,13 +115,4 @@ def _rendered(
 
     if isinstance(summary, pipeline.Summary):
         return summary.table(sort_by, limit, **layout)
-    return summary.text(_width(), sort_by, limit)
-
-
-def _width() -> int | None:
-    """Columns to keep to: as COLUMNS or the terminal says; None = all that it takes, where nobody looks at it."""
-    import shutil
-
-    if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
-        return max(shutil.get_terminal_size().columns, 40)
-    return None
+    return summary.text(text_width() or None, sort_by, limit)

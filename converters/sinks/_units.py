@@ -16,6 +16,7 @@ __all__ = [
     "format_bytes",
     "format_count",
     "format_ns",
+    "format_part",
     "format_rate",
     "format_share",
     "format_unix_ns",
@@ -106,6 +107,15 @@ def format_share(part: float) -> str:
     ('12.3 %', '100.0 %')
     """
     return f"{part * 100:.1f} %"
+
+
+def format_part(part: int, whole: int) -> str:
+    """The same of two amounts; of nothing, there is none.
+
+    >>> format_part(1, 8), format_part(0, 0)
+    ('12.5 %', '')
+    """
+    return format_share(part / whole) if whole else ""
 
 
 def torch_time(time_us: float, unit: str | None = None) -> str:

@@ -11,7 +11,7 @@ import orjson
 from ..results import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
 from ._json_values import exact
 from ._text_tables import TextReport
-from ._units import format_ns
+from ._units import format_ns, format_part
 from .findings import finding_values
 
 __all__ = ["render_advice_json", "render_advice_text"]
@@ -62,7 +62,7 @@ def _print_split(text: TextReport, split: HostSplit) -> None:
         f"\nHost time: {format_ns(split.total_ns)} in operators, ranges and calls, in a window of {format_ns(split.window_ns)}"
     )
     rows = [
-        [name, format_ns(split.by_class[name]), _share(split.by_class[name], split.total_ns), meaning]
+        [name, format_ns(split.by_class[name]), format_part(split.by_class[name], split.total_ns), meaning]
         for name, meaning in HOST_CLASSES.items()
         if split.by_class[name]
     ]
@@ -76,12 +76,8 @@ def _print_split(text: TextReport, split: HostSplit) -> None:
 
 def _thread_cells(share: HostShare) -> list[str]:
     largest = sorted(share.by_class.items(), key=lambda part: -part[1])
-    parts = [f"{name} {_share(time_ns, share.total_ns)}" for name, time_ns in largest[:_CLASSES_SHOWN] if time_ns > 0]
+    parts = [f"{name} {format_part(time_ns, share.total_ns)}" for name, time_ns in largest[:_CLASSES_SHOWN] if time_ns > 0]
     return [f"{share.tid} {share.name}".strip(), format_ns(share.total_ns), ", ".join(parts)]
-
-
-def _share(part_ns: int, whole_ns: int) -> str:
-    return f"{100 * part_ns / whole_ns:.1f} %" if whole_ns else ""
 
 
 def render_advice_json(report: AdviceReport) -> bytes:

@@ -14,7 +14,7 @@ from ..results import AttributionTable, DeviceCoverage, DeviceTime
 from ._csv_text import csv_text
 from ._json_values import exact
 from ._text_tables import TextReport
-from ._units import format_count, format_ns
+from ._units import format_count, format_ns, format_part
 from .findings import finding_values
 
 __all__ = [
@@ -31,11 +31,15 @@ _NUMBERS: Final = (
     *("device_self_sum_ns", "device_self_union_ns", "device_total_sum_ns", "device_total_union_ns", "device_total_by_forward_ns"),
     *("host_self_ns", "host_total_ns"),
 )
-_DEAREST_FIRST: Final = (
-    *("self sum", "self %", "total sum", "calls", "host total", "self union", "total union", "launches", "host self"),
-)
-_NAME_WIDTH: Final = 30
-_GAP_WIDTH: Final = 3
+_RANKS: Final = {
+    title: rank
+    for rank, title in enumerate(
+        ("self sum", "self %", "total sum", "calls", "host total", "self union", "total union", "launches", "host self"), start=1
+    )
+}
+"""The less telling a column, the sooner it gives way to narrow terminals."""
+
+_NAME_WIDTH: Final = 27
 _TITLES: Final = {"op": "Op", "module": "Module", "python": "Python frame", "all": "Frame"}
 
 
@@ -85,12 +89,9 @@ def render_attribution_text(table: AttributionTable, rows: Sequence[int], *, wid
     report.line(f"Device time by {_TITLES[table.by].lower() if table.by != 'python' else 'Python frame'}")
     report.line(f"  {' + '.join(table.sources)}\n")
     columns = _columns(table, rows)
-    shown = _fitting(columns, width)
     names = [table.frame[row].name for row in rows]
-    report.table((_TITLES[table.by], *shown), zip(names, *(columns[title] for title in shown), strict=True))
-    if len(shown) < len(columns):
-        left_out = ", ".join(title for title in columns if title not in shown)
-        report.line(f"\n  Too narrow for {left_out}: CSV and JSON have them")
+    cells = zip(names, *columns.values(), strict=True)
+    report.table((_TITLES[table.by], *columns), cells, ranks=_RANKS, least=_NAME_WIDTH)
     if len(rows) < len(table):
         report.line(f"\n  {len(table) - len(rows):,} of {len(table):,} rows are not shown")
     report.line()
@@ -111,7 +112,7 @@ def _columns(table: AttributionTable, rows: Sequence[int]) -> dict[str, list[str
         "launches": [format_count(table.launches_total[row]) for row in rows],
         "self sum": times("device_self_sum_ns"),
         "self union": times("device_self_union_ns"),
-        "self %": [_share(table.device_self_sum_ns[row], whole) for row in rows],
+        "self %": [format_part(table.device_self_sum_ns[row], whole) for row in rows],
         "total sum": times("device_total_sum_ns"),
         "total union": times("device_total_union_ns"),
         "host self": times("host_self_ns"),
@@ -119,27 +120,12 @@ def _columns(table: AttributionTable, rows: Sequence[int]) -> dict[str, list[str
     }
 
 
-def _fitting(columns: dict[str, list[str]], width: int) -> list[str]:
-    """Titles of the columns that fit beside a name, in the order in which they stand."""
-    left = width - _NAME_WIDTH
-    shown = []
-    for title in _DEAREST_FIRST:
-        left -= max(map(len, (title, *columns[title]))) + _GAP_WIDTH
-        if left >= 0:
-            shown.append(title)
-    return [title for title in columns if title in shown]
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "-"
-
-
 def render_coverage(coverage: DeviceCoverage) -> str:
     """How much of the device's time there is an answer for, a line each."""
     whole = coverage.total
 
     def part(time: DeviceTime) -> str:
-        return f"{format_ns(time.sum_ns)} ({_share(time.sum_ns, whole.sum_ns)})"
+        return f"{format_ns(time.sum_ns)} ({format_part(time.sum_ns, whole.sum_ns) or '-'})"
 
     def and_by_forward(time: DeviceTime, more: DeviceTime) -> str:
         return part(time) + (f", and {part(more)} by the op of the forward pass" if more.slices else "")

@@ -14,7 +14,7 @@ from ..results import CAUSES, CauseTime, DeviceBounds, Gap, GapPart, IdleReport,
 from ._csv_text import csv_text
 from ._json_values import exact
 from ._text_tables import TextReport
-from ._units import format_count, format_ns
+from ._units import format_count, format_ns, format_part
 from .bounds import bounds_values, whole_lines
 from .findings import finding_values
 
@@ -35,7 +35,8 @@ def render_idle_text(report: IdleReport, bounds: DeviceBounds | None = None, *, 
     """
     text = TextReport(width)
     whole, launched = report.all, report.launched_in_window
-    text.line(f"Device idle: {format_ns(whole.idle_ns)} of {format_ns(whole.span_ns)}{_percent(whole.idle_ns, whole.span_ns)}")
+    share = f" ({format_part(whole.idle_ns, whole.span_ns)})" if whole.span_ns else ""
+    text.line(f"Device idle: {format_ns(whole.idle_ns)} of {format_ns(whole.span_ns)}{share}")
     text.line(f"  {' + '.join(report.sources)}\n")
     text.table(("", *_OCCUPANCY), _occupancies(report, whole, launched))
     if report.causes:
@@ -64,18 +65,10 @@ _KIND_NAMES: Final = {kind.name.lower(): name for kind, name in ENGINE_NAMES.ite
 _OCCUPANCY: Final = ("busy", "busy %", "idle", "span", "sum", "concurrency", "slices")
 
 
-def _percent(part: int, whole: int) -> str:
-    return f" ({100 * part / whole:.1f} %)" if whole else ""
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else ""
-
-
 def _cells(one: Occupancy) -> list[str]:
     concurrency = f"{one.sum_ns / one.busy_ns:.2f}" if one.busy_ns else ""
     times = (format_ns(one.idle_ns), format_ns(one.span_ns), format_ns(one.sum_ns))
-    return [format_ns(one.busy_ns), _share(one.busy_ns, one.span_ns), *times, concurrency, format_count(one.slice_count)]
+    return [format_ns(one.busy_ns), format_part(one.busy_ns, one.span_ns), *times, concurrency, format_count(one.slice_count)]
 
 
 def _occupancies(report: IdleReport, whole: Occupancy, launched: Occupancy) -> Iterator[list[str]]:
@@ -97,10 +90,10 @@ def _occupancies(report: IdleReport, whole: Occupancy, launched: Occupancy) -> I
 def _causes(causes: Sequence[CauseTime], idle_ns: int) -> Iterator[list[str]]:
     for cause in sorted(causes, key=lambda one: -one.idle_ns):
         border = "" if not cause.uncertainty_ns else format_ns(cause.uncertainty_ns)
-        numbers = [format_ns(cause.idle_ns), _share(cause.idle_ns, idle_ns), border, format_count(cause.gap_count)]
+        numbers = [format_ns(cause.idle_ns), format_part(cause.idle_ns, idle_ns), border, format_count(cause.gap_count)]
         yield [cause.cause, _most(cause), *numbers]
         for step, step_ns in cause.steps.items():
-            yield [f"  {step}", "", format_ns(step_ns), _share(step_ns, idle_ns), "", ""]
+            yield [f"  {step}", "", format_ns(step_ns), format_part(step_ns, idle_ns), "", ""]
     yield ["all", "", format_ns(idle_ns), "100.0 %" if idle_ns else "", "", ""]
 
 

@@ -20,8 +20,8 @@ __all__ = ["render_latency_csv", "render_latency_json", "render_latency_text"]
 _GROUPS_SHOWN: Final = 20
 _LENGTHS_SHOWN: Final = 3
 _FIGURES: Final = ("mean", "min", "p50", "p90", "p99", "max")
-_WIDE: Final = 112
-"""Columns from which all figures of a group have room."""
+_RANKS: Final = {"launches": 0, "p50": 1, "waited": 2, "p99": 3, "max": 4, "mean": 5, "min": 6, "p90": 7}
+"""The higher, the sooner a column of groups gives way to narrow terminals."""
 
 
 def render_latency_text(latency: Latency, *, width: int = 120) -> str:
@@ -41,7 +41,7 @@ def render_latency_text(latency: Latency, *, width: int = 120) -> str:
         report.line(line)
     for title, groups in (("Program", latency.programs), ("Thread", latency.threads)):
         if len(groups) > 1:
-            _print_groups(report, title, groups, is_wide=width >= _WIDE)
+            _print_groups(report, title, groups)
     _print_queues(report, latency)
     report.findings(latency.findings)
     return report.text()
@@ -74,22 +74,21 @@ def _notes(latency: Latency) -> Iterator[str]:
         yield f"  Left out: {latency.slices_without_launch:,} slices of work, whose launch is not known"
 
 
-def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...], *, is_wide: bool) -> None:
-    figures = _FIGURES if is_wide else ("p50", "p99", "max")
+def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...]) -> None:
     rows = [
         [
             _name(group),
             format_count(group.figures.latency.count),
-            *(_length(getattr(group.figures.latency, f"{name}_ns")) for name in figures),
+            *(_length(getattr(group.figures.latency, f"{name}_ns")) for name in _FIGURES),
             format_ns(group.figures.waiting_ns),
         ]
         for group in groups[:_GROUPS_SHOWN]
     ]
     if len(groups) > _GROUPS_SHOWN:
         rest = sum(group.figures.latency.count for group in groups[_GROUPS_SHOWN:])
-        rows.append([f"{len(groups) - _GROUPS_SHOWN:,} more", format_count(rest), *[""] * (len(figures) + 1)])
+        rows.append([f"{len(groups) - _GROUPS_SHOWN:,} more", format_count(rest), *[""] * (len(_FIGURES) + 1)])
     report.line()
-    report.table((title, "launches", *figures, "waited"), rows)
+    report.table((title, "launches", *_FIGURES, "waited"), rows, ranks=_RANKS)
 
 
 def _name(group: LatencyGroup) -> str:

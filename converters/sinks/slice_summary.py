@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
+from rblnpb.wording import counted
+
 from ..results import SliceRows
 from ._csv_text import csv_text
 from ._json_values import exact
 from ._slice_columns import row_columns, row_order, total_columns
+from ._text_tables import TextReport
 from ._units import format_bytes, format_count, format_ns, format_rate, format_share
 from .findings import finding_values
 
@@ -23,10 +25,6 @@ _LEAST_NAME_WIDTH: Final = 24
 
 _LONGEST_NAME: Final = 61
 """On a terminal, a name longer than this loses its middle: some are signatures of a page."""
-
-_WIDEST: Final = 1 << 16
-_GAP: Final = 3
-"""Columns of the terminal between two columns of a table."""
 
 
 @dataclass(frozen=True)
@@ -104,15 +102,24 @@ def render_slices_text(rows: SliceRows, *, sort_by: str | None = "total", row_li
     texts = {title: [_shortened(_text(value), width) for value in columns[name]] for title, name in labels.items()}
     texts |= {one.title: ["" if value is None else one.show(value) for value in columns[one.name]] for one in numbers}
     ranks = {title: _LABEL_RANKS.get(name, 0) for title, name in labels.items()} | {one.title: one.rank for one in numbers}
-    totals = _total_texts(rows, numbers)
-    shown = _fitting(texts, set(labels), totals, ranks, width)
-    lines = [_headline(rows), ""]
-    lines += _table({title: texts[title] for title in shown}, set(labels), totals, width)
+    report = TextReport(width)
+    report.line(f"{_headline(rows)}\n")
+    total = _total_texts(rows, numbers)
+    cells = ["total", *(total.get(title, "") for title in list(texts)[1:])] if total else []
+    shown = _print_table(report, texts, len(labels), ranks, cells)
     if hidden := len(rows) - len(chosen):
-        lines.append(f"{_counted(hidden, 'more row')} (--row-limit -1 shows all); the total is of all rows")
-    lines += _overview_lines(rows, row_limit, width)
-    lines += _note_lines(rows, shown, [title for title in texts if title not in shown])
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+        report.line(f"{counted(hidden, 'more row')} (--row-limit -1 shows all); the total is of all rows")
+    _print_overview(report, rows, row_limit)
+    for place, note in enumerate(_notes(rows, shown)):
+        report.line(note if place else f"\n{note}")
+    return report.text()
+
+
+def _print_table(
+    report: TextReport, texts: dict[str, list[str]], label_count: int, ranks: dict[str, int], total: Sequence[str] = ()
+) -> list[str]:
+    rows = zip(*texts.values(), strict=True)
+    return report.table(tuple(texts), rows, texts=label_count, ranks=ranks, least=_LEAST_NAME_WIDTH, total=total)
 
 
 def _title(rows: SliceRows, name: str) -> str:
@@ -125,13 +132,9 @@ def _headline(rows: SliceRows) -> str:
     totals = rows.totals
     if not totals.count:
         return f"By {rows.by}: no slice of work"
-    counted = f"{_counted(totals.row_count, 'row')}, {_counted(totals.count, 'slice')} of work"
+    counts = f"{counted(totals.row_count, 'row')}, {counted(totals.count, 'slice')} of work"
     times = f"device time {format_ns(totals.total_ns)}, busy {format_ns(totals.busy_ns)} of {format_ns(totals.span_ns)}"
-    return f"By {rows.by}: {counted}; {times}"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{format_count(count)} {what}{'' if count == 1 else 's'}"
+    return f"By {rows.by}: {counts}; {times}"
 
 
 def _is_told(values: Iterable[object]) -> bool:
@@ -163,58 +166,6 @@ def _total_texts(rows: SliceRows, numbers: Sequence[_Column]) -> dict[str, str]:
     return {one.title: one.show(values[one.name]) for one in numbers if one.name in values and values[one.name] is not None}
 
 
-def _fitting(
-    texts: dict[str, list[str]], labels: set[str], totals: dict[str, str], ranks: dict[str, int], width: int | None
-) -> list[str]:
-    """Titles of the columns that fit, in their order; those of rank 0 always do."""
-    if width is None:
-        return list(texts)
-    widths = _widths(texts, totals)
-    needed = {title: (min(size, _LEAST_NAME_WIDTH) if title in labels else size) + _GAP for title, size in widths.items()}
-    left, kept = width + _GAP, set()
-    for title in sorted(texts, key=lambda title: ranks[title]):
-        if needed[title] > left and ranks[title]:
-            break
-        left -= needed[title]
-        kept.add(title)
-    return [title for title in texts if title in kept]
-
-
-def _widths(texts: dict[str, list[str]], totals: dict[str, str]) -> dict[str, int]:
-    from rich.cells import cell_len
-
-    return {title: max(map(cell_len, (title, totals.get(title, ""), *cells))) for title, cells in texts.items()}
-
-
-def _table(texts: dict[str, list[str]], labels: set[str], totals: dict[str, str], width: int | None) -> list[str]:
-    """Lines of a table of labels and numbers, with a line of totals where there are any."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(
-        file=io.StringIO(),
-        width=width or _WIDEST,
-        color_system=None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in texts:
-        is_label = title in labels
-        table.add_column(title, justify="left" if is_label else "right", no_wrap=not is_label or width is None, overflow="fold")
-    for cells in zip(*texts.values(), strict=True):
-        table.add_row(*cells)
-    if totals:
-        table.add_section()
-        table.add_row("total", *(totals.get(title, "") for title in list(texts)[1:]))
-    console.print(table)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
-
-
 _OVERVIEW: Final = {
     "name": ("", _text),
     "compile_id": ("compile id", _text),
@@ -234,10 +185,10 @@ _OVERVIEW: Final = {
 """Titles and texts of an overview's columns."""
 
 
-def _overview_lines(rows: SliceRows, row_limit: int, width: int | None) -> list[str]:
+def _print_overview(report: TextReport, rows: SliceRows, row_limit: int) -> None:
     overview = rows.overview
     if overview is None or not overview.columns.get("name"):
-        return []
+        return
     count = len(overview.columns["name"])
     kept = count if row_limit < 0 else min(row_limit, count)
     texts: dict[str, list[str]] = {}
@@ -247,21 +198,20 @@ def _overview_lines(rows: SliceRows, row_limit: int, width: int | None) -> list[
         if _is_told(values):
             show_any: Callable[[Any], str] = show
             texts[title or overview.by] = ["" if value is None else show_any(value) for value in values]
-    labels = {overview.by, "compile id"}
-    shown = _fitting(texts, labels, {}, {title: place for place, title in enumerate(texts)}, width)
-    more = [f"{_counted(count - kept, 'more row')} (--row-limit -1 shows all)"] if kept < count else []
-    return ["", *_table({title: texts[title] for title in shown}, labels, {}, width), *more]
+    report.line()
+    label_count = sum(title in texts for title in (overview.by, "compile id"))
+    _print_table(report, texts, label_count, {title: place for place, title in enumerate(texts)})
+    if kept < count:
+        report.line(f"{counted(count - kept, 'more row')} (--row-limit -1 shows all)")
 
 
-def _note_lines(rows: SliceRows, shown: Sequence[str], left_out: Sequence[str]) -> list[str]:
+def _notes(rows: SliceRows, shown: Sequence[str]) -> list[str]:
     notes = [text for title, text in _NOTES.items() if title in shown]
     if rows.totals.planned_bytes:
         notes.append(f"bytes: {format_bytes(rows.totals.planned_bytes)} of them planned by the compiler, not measured.")
     if rows.peak_basis and "of peak" in shown:
         notes.append(f"of peak: {rows.peak_basis}.")
-    if left_out:
-        notes.append(f"Left out for want of width: {', '.join(left_out)} (--format csv has all).")
-    return ["", *notes] if notes else []
+    return notes
 
 
 def render_slices_json(rows: SliceRows, *, sort_by: str | None = "total", row_limit: int = -1) -> bytes:
