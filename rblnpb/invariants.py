@@ -263,7 +263,11 @@ def _launches(profile: Profile) -> Iterable[Finding]:
             continue
         launch_ids, counts = _runs(table.launch_id)
         without = int(counts[launch_ids == 0].sum())
-        if without:
+        if without and not len(profile.launches):
+            # What knows of no launch at all cannot have forgotten one.
+            message = f"no launch was recorded: it is not known what caused {without:,} {table.label}"
+            yield Finding(Severity.INFO, "no-launches", message, without, table.label)
+        elif without:
             message = f"{without:,} {table.label} have launch id 0: it is not known what launched them"
             yield Finding(Severity.WARNING, "launch-id-0", message, without, table.label)
         if len(profile.launches) == 0:
@@ -297,9 +301,14 @@ def _clocks(profile: Profile) -> Iterable[Finding]:
     readings: dict[int, list[ClockSnapshot]] = {}
     for snapshot in profile.clock_snapshots:
         readings.setdefault(snapshot.clock_id, []).append(snapshot)
+    # A recording that knows nothing of the host cannot be meant to be placed there; one with launches can, and lost its readings.
+    stands_alone = not profile.clock_snapshots and not len(profile.launches) and profile.is_complete
     for clock_id in _used_clocks(profile):
         clock = profile.clock(clock_id)
-        if clock is not None and clock_id != HOST_MONOTONIC:
+        if clock is not None and clock_id != HOST_MONOTONIC and stands_alone:
+            message = f"clock {clock.name or clock_id} was never read against the host's: its records stand in their own time"
+            yield Finding(Severity.INFO, "clock-alone", message)
+        elif clock is not None and clock_id != HOST_MONOTONIC:
             try:
                 yield from _clock_quality(ClockMap.of(clock, tuple(readings.get(clock_id, ()))))
             except ClockError as error:

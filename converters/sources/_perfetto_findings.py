@@ -16,7 +16,7 @@ from ._perfetto_tables import FileTables
 
 __all__ = ["checked", "losses"]
 
-_EXPECTED: Final = frozenset({"unplaced-clock", "launch-id-0", "not-ended"})
+_EXPECTED: Final = frozenset({"clock-alone", "unplaced-clock", "launch-id-0", "no-launches", "not-ended"})
 """Findings about a profile of ours that are no news of the vendor's: its clock stands alone, it has no launches and no end."""
 
 _MOST_NAMES: Final = 5

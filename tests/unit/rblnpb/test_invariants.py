@@ -134,3 +134,9 @@ def test_slices_that_archived_events_tell_of_need_neither_launch_nor_time_nor_cl
         ("error", "unplaced-clock", 1),
         ("warning", "untimed-record", 1),
     ]
+
+
+def test_a_profile_that_knows_nothing_of_the_host_stands_alone() -> None:
+    alone = tiny(launches=Launches.empty(), clock_snapshots=(), device_slices=slices(launch_id=np.zeros(3)))
+
+    assert found(alone) == [("info", "no-launches", 3), ("info", "clock-alone", 1)]
