@@ -15,6 +15,7 @@ from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, FormatError, Severity
 from rblnpb.invariants import check, without_dangling, without_wild_launches, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
+from rblnpb.wording import counted
 
 __all__ = ["Budget", "TableBuilder", "assemble"]
 
@@ -242,17 +243,22 @@ def _in_sequence(reading: _Reading, frames: Sequence[Frame]) -> Iterator[Frame]:
             yield frame
     if ordered != list(frames):
         moved = sum(mine is not theirs for mine, theirs in zip(ordered, frames, strict=True))
-        message = f"{moved} packets do not stand in the order of their ordinals: they were read in that order"
+        message = (
+            f"{counted(moved, 'packet does', 'packets do')} not stand in the order of the ordinals: all were read in that order"
+        )
         reading.note(Severity.INFO, "packets-out-of-order", message, moved)
     if repeated:
-        message = f"{repeated} packets stand twice in the file, as when a buffer is written again: each was read once"
+        standing = counted(repeated, "packet stands", "packets stand")
+        message = f"{standing} twice in the file, as when a buffer is written again: each was read once"
         reading.note(Severity.WARNING, "repeated-packet", message, repeated)
     if contradicting:
-        message = f"{contradicting} packets have the ordinal of another one: two writers used one session id"
+        message = (
+            f"{counted(contradicting, 'packet has', 'packets have')} the ordinal of another one: two writers used one session id"
+        )
         reading.note(Severity.ERROR, "two-writers", message, contradicting)
     missing = max(seen) + 1 - len(seen)
     if missing:
-        message = f"{missing} packets are missing between the others: records or definitions are lost"
+        message = f"{counted(missing, 'packet is', 'packets are')} missing between the others: records or definitions are lost"
         reading.note(Severity.ERROR, "missing-packet", message, missing)
 
 
@@ -306,11 +312,12 @@ def _note_unknown(profile: Profile, reading: _Reading) -> None:
     for what, count in sorted(reading.odd.items()):
         reading.note(Severity.WARNING, "unknown-field", f"{count:,} {what} are not known to this version: passed over", count)
     for what, count in sorted(reading.unknowns.fields.items()):
-        message = f"{count:,} fields of {what} are not known to this version: passed over"
+        message = f"{counted(count, f'field of {what} is', f'fields of {what} are')} not known to this version: passed over"
         reading.note(Severity.WARNING, "unknown-field", message, count)
     dangling = reading.unknowns.dangling_texts
     if dangling:
-        message = f"{dangling:,} names of definitions refer to strings that are not there: they are empty"
+        names = counted(dangling, "name of a definition refers", "names of definitions refer")
+        message = f"{names} to strings that are not there: left empty"
         reading.note(Severity.ERROR, "dangling-definition", message, dangling, "strings")
     major, minor = profile.session.schema_version
     if (major, minor) > SCHEMA_VERSION:

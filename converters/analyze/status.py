@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rblnpb.errors import Finding, Severity, verdict
+from rblnpb.wording import counted
 
 from ..dialect import host_window
 from ..results import EngineActivity, ProfileStatus
@@ -95,5 +96,6 @@ def _overlaps(engines: tuple[EngineActivity, ...]) -> tuple[Finding, ...]:
     if not count:
         return ()
     names = ", ".join(sorted({engine.name for engine in overlapping})[:3])
-    message = f"{count:,} slices start while another runs on the same engine ({names}): busy time is the union, sums are larger"
+    starting = counted(count, "slice starts", "slices start")
+    message = f"{starting} while another runs on the same engine ({names}): busy time is the union, sums are larger"
     return (Finding(Severity.INFO, "overlapping-slices", message, count),)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ..timeline import JOIN_RULES, MATCH_RULES, MATCHED_RULES, Timeline
 
@@ -57,12 +58,13 @@ def _unmatched(timeline: Timeline, *, is_one_file: bool) -> list[Finding]:
     for rule, count, lost in zip(MATCH_RULES[MATCHED_RULES:], counts[MATCHED_RULES:], lost_counts[MATCHED_RULES:], strict=True):
         if count:
             severity, why = _WORDS[rule]
-            message = f"{count:,} launches are on no op{f', with {lost:,} slices of work' if lost else ''}: {why}"
+            work = f", with {counted(lost, 'slice')} of work" if lost else ""
+            message = f"{counted(count, 'launch is', 'launches are')} on no op{work}: {why}"
             findings.append(Finding(severity, f"unmatched-{rule}", message, count))
     total = len(timeline.launches)
     if total and not sum(counts[:MATCHED_RULES]):
         doubt = "" if is_one_file else ": are the two files of one run?"
-        message = f"none of {total:,} launches lies in an op of the host trace{doubt}"
+        message = f"none of {counted(total, 'launch', 'launches')} lies in an op of the host trace{doubt}"
         findings.append(Finding(Severity.WARNING if is_one_file else Severity.ERROR, "nothing-matched", message, total))
     return findings
 
@@ -77,7 +79,7 @@ def _outside(timeline: Timeline, window: tuple[int, int] | None, *, is_one_file:
         message = f"device and host do not overlap in time: at least {gap_ns:,} ns lie between them; the join is suspect"
         return [Finding(Severity.ERROR, "disjoint-spans", message, outside)]
     if outside:
-        message = f"{outside:,} of {len(slices):,} device slices start outside the time that the host trace covers"
+        message = f"{outside:,} of {counted(len(slices), 'device slice')} outside the time that the host trace covers"
         return [Finding(Severity.INFO, "out-of-window", message, outside)]
     return []
 
@@ -91,7 +93,8 @@ def _early(timeline: Timeline) -> list[Finding]:
     if not early:
         return []
     worst = int(-latency_ns.min())
-    message = f"{early:,} device slices start before their launch, by up to {worst:,} ns: the clocks are off by at least that"
+    starting = counted(early, "device slice starts", "device slices start")
+    message = f"{starting} before being launched, by up to {worst:,} ns: the clocks are off by at least that"
     return [Finding(Severity.WARNING, "device-before-launch", message, early)]
 
 
@@ -102,7 +105,7 @@ def _unlaunched(timeline: Timeline) -> list[Finding]:
     findings = []
     for reason, why in _LOST.items():
         if count := counts[JOIN_RULES.index(reason)]:
-            message = f"{count:,} of {int(is_work.sum()):,} slices of work {why}: their time is on no op"
+            message = f"{count:,} of {counted(int(is_work.sum()), 'slice')} of work {why}: no op has that time"
             findings.append(Finding(Severity.WARNING, "unattributed-slices", message, count, reason))
     return findings
 

@@ -12,6 +12,7 @@ from rblnpb.columns import ABSENT, DeviceSlices
 from rblnpb.errors import Finding, Severity
 from rblnpb.profile import WORKING_KINDS, Device, Engine, EngineKind, Profile, Session
 from rblnpb.strings import StringTable
+from rblnpb.wording import counted
 
 from ..dialect import host_window, op_rows
 from ..timeline import HostTrace, Int64, Timeline, Track
@@ -109,7 +110,8 @@ def _slices(trace: Timeline, host: HostTrace, clock_id: int, strings: StringTabl
     )
     if not left_out:
         return table, ()
-    message = f"{left_out:,} device rows begin before the zero of their clock: the file has them as events, not as device slices"
+    beginning = counted(left_out, "device row begins", "device rows begin")
+    message = f"{beginning} before the zero of the clock: in the file as events, not as device slices"
     return table, (Finding(Severity.INFO, "rows-before-zero", message, left_out, "device_slices"),)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ..timeline import MATCHED_RULES, Bool, Int64, Timeline
 
@@ -107,9 +108,11 @@ def launch_arrows(timeline: Timeline, work: FirstWork, has_arrow: Bool) -> Launc
 def _findings(idle: int, backwards: int) -> tuple[Finding, ...]:
     made = []
     if idle:
-        text = f"{idle} launches matched an op and have no slice on a device; no arrow starts there"
+        text = f"{counted(idle, 'launch', 'launches')} with an op and no slice on a device: no arrow starts there"
         made.append(Finding(Severity.INFO, "launches-without-device-work", text, idle))
     if backwards:
-        text = f"{backwards} launches have device work that starts before their op does; no arrow can say that"
+        text = (
+            f"{counted(backwards, 'launch has', 'launches have')} device work that starts before the op does; no arrow can say that"
+        )
         made.append(Finding(Severity.WARNING, "device-work-before-op", text, backwards))
     return tuple(made)

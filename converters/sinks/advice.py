@@ -8,6 +8,8 @@ from typing import Final
 
 import orjson
 
+from rblnpb.wording import counted
+
 from ..results import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
 from ._json_values import exact
 from ._text_tables import TextReport
@@ -29,7 +31,7 @@ def render_advice_text(report: AdviceReport, *, width: int = 120) -> str:
     """
     text = TextReport(width)
     count = len(report.advice)
-    text.line(f"Advice: {'nothing' if not count else '1 thing' if count == 1 else f'{count:,} things'} to look at")
+    text.line(f"Advice: {counted(count, 'thing') if count else 'nothing'} to look at")
     text.line(f"  {' + '.join(report.sources)}")
     text.line(f"  window {format_ns(report.window_ns)}; costs below {format_ns(report.threshold_ns)} are not worth advice")
     for number, one in enumerate(report.advice, start=1):
@@ -71,7 +73,7 @@ def _print_split(text: TextReport, split: HostSplit) -> None:
         text.line()
         text.table(("Thread", "time", "spent on"), map(_thread_cells, split.threads[:_THREADS_SHOWN]), remark=True)
         if len(split.threads) > _THREADS_SHOWN:
-            text.line(f"  {len(split.threads) - _THREADS_SHOWN:,} more threads")
+            text.line(f"  {counted(len(split.threads) - _THREADS_SHOWN, 'more thread')}")
 
 
 def _thread_cells(share: HostShare) -> list[str]:

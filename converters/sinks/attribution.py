@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from rblnpb.errors import UsageError
+from rblnpb.wording import counted
 
 from ..results import AttributionTable, DeviceCoverage, DeviceTime
 from ._csv_text import csv_text
@@ -134,7 +135,7 @@ def render_coverage(coverage: DeviceCoverage) -> str:
     once = f"{format_ns(whole.busy_ns)} where overlaps count once"
     alone = f"; {part(coverage.in_python_on_no_op)} of it on no op" if coverage.in_python_on_no_op.slices else ""
     lines = [
-        f"Device time: {format_ns(whole.sum_ns)} in {whole.slices:,} slices of work, {once}",
+        f"Device time: {format_ns(whole.sum_ns)} in {counted(whole.slices, 'slice')} of work, {once}",
         f"On an op: {part(coverage.on_ops)}, unattributed: {part(coverage.unattributed)}" + (f" ({rules})" if rules else ""),
         f"In a module: {and_by_forward(coverage.in_module, coverage.in_module_by_forward)}",
         f"In a Python frame: {and_by_forward(coverage.in_python, coverage.in_python_by_forward)}{alone}",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rblnpb.wording import counted
+
 from ..results import DeviceBounds, EngineOverlap, GroupBounds
-from ._units import format_count, format_ns, format_rate, format_share
+from ._units import format_ns, format_rate, format_share
 from .findings import finding_values
 
 __all__ = ["bounds_values", "render_bounds_text", "whole_lines"]
@@ -43,8 +45,8 @@ def whole_lines(bounds: DeviceBounds) -> list[str]:
     for rate in bounds.rates:
         unit = "Hz" if rate.is_compute else "B/s"
         peak = "" if rate.peak_per_second is None else f", peak of the memory behind it {format_rate(rate.peak_per_second, unit)}"
-        counted = f"{format_count(rate.slice_count)} slice{'' if rate.slice_count == 1 else 's'}"
-        lines.append(f"  Best rate of {rate.name}: {format_rate(rate.per_second, unit)}{peak} ({counted})")
+        count = f"{counted(rate.slice_count, 'slice')}"
+        lines.append(f"  Best rate of {rate.name}: {format_rate(rate.per_second, unit)}{peak} ({count})")
     if bounds.chiplets:
         busy = ", ".join(f"{one.chiplet}: {format_ns(one.busy_ns)}" for one in bounds.chiplets)
         lines.append(f"  Busy by chiplet: {busy}")

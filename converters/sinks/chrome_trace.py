@@ -17,6 +17,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ..json_text import microseconds, split_rows
 from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
@@ -183,7 +184,7 @@ def _zero(timeline: Timeline, host: HostTrace, plan: HostPlan) -> tuple[int, tup
     lengths = plan.slices.end_ns - plan.slices.start_ns
     inexact = sum(_inexact(column - zero) for column in times) + _inexact(lengths)
     if inexact:
-        text = f"{inexact} times lie more than 101 days from the zero or last as long; viewers round them"
+        text = f"{counted(inexact, 'time lies', 'times lie')} more than 101 days from the zero, or as long; viewers round"
         findings.append(Finding(Severity.WARNING, "times-inexact", text, inexact))
     return zero, tuple(findings)
 

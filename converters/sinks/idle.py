@@ -9,6 +9,7 @@ from typing import Final
 import orjson
 
 from rblnpb.profile import ENGINE_NAMES
+from rblnpb.wording import counted
 
 from ..results import CAUSES, CauseTime, DeviceBounds, Gap, GapPart, IdleReport, Occupancy
 from ._csv_text import csv_text
@@ -150,7 +151,7 @@ def _evidence(part: GapPart) -> str:
     if isinstance(steps, Mapping):
         said.append(", ".join(f"{step} {format_ns(_int(step_ns))}" if len(steps) > 1 else step for step, step_ns in steps.items()))
     if "lost_count" in facts:
-        said.append(f"{_int(facts['lost_count']):,} records")
+        said.append(counted(_int(facts["lost_count"]), "record"))
     if "tid" in facts and part.cause != "submission":
         said.append(f"thread {facts['tid']}")
     return "; ".join(said)

@@ -8,6 +8,8 @@ from typing import Final
 
 import orjson
 
+from rblnpb.wording import counted
+
 from ..results import Latency, LatencyFigures, LatencyGroup, QueueUse
 from ._csv_text import csv_text
 from ._json_values import exact
@@ -35,7 +37,7 @@ def render_latency_text(latency: Latency, *, width: int = 120) -> str:
     known = "not known how exact: no clock of a device was read" if latency.uncertainty_ns is None else None
     report.line(f"Submission latency: from the launch to its first work ({known or f'±{format_ns(latency.uncertainty_ns or 0)}'})")
     report.line(f"  {' + '.join(latency.sources)}")
-    report.line(f"  {latency.total.latency.count:,} launches\n")
+    report.line(f"  {counted(latency.total.latency.count, 'launch', 'launches')}\n")
     _print_total(report, latency)
     for line in _notes(latency):
         report.line(line)
@@ -69,9 +71,10 @@ def _notes(latency: Latency) -> Iterator[str]:
         early = f"{total.n_negative:,} of {total.latency.count:,}"
         yield f"  Device first: {early}, by up to {format_ns(-total.least_ns)}; they count as 0"
     if latency.launches_without_work:
-        yield f"  Left out: {latency.launches_without_work:,} of {latency.launch_count:,} launches, of which no work is known"
+        launches = counted(latency.launch_count, "launch", "launches")
+        yield f"  Left out: {latency.launches_without_work:,} of {launches}, of which no work is known"
     if latency.slices_without_launch:
-        yield f"  Left out: {latency.slices_without_launch:,} slices of work, whose launch is not known"
+        yield f"  Left out: {counted(latency.slices_without_launch, 'slice')} of work, whose launch is not known"
 
 
 def _print_groups(report: TextReport, title: str, groups: tuple[LatencyGroup, ...]) -> None:

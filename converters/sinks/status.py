@@ -8,6 +8,8 @@ from typing import Final
 
 import orjson
 
+from rblnpb.wording import counted
+
 from ..results import ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
 from ._json_values import exact
 from ._text_tables import TextReport
@@ -122,9 +124,9 @@ def _print_join(report: TextReport, status: ProfileStatus) -> None:
             lines.append(f"  Launches unmatched: {unmatched:,} ({reasons})")
     if status.slices_attributed or status.slices_unattributed:
         total = status.slices_attributed + status.slices_unattributed
-        on_ops = f"{status.slices_attributed:,} of {total:,} slices of work, {format_ns(status.attributed_ns)}"
+        on_ops = f"{status.slices_attributed:,} of {counted(total, 'slice')} of work, {format_ns(status.attributed_ns)}"
         lines.append(f"  On ops: {on_ops} (unattributed: {format_ns(status.unattributed_ns)})")
-        lines.append(f"  Out of the host trace's window: {status.out_of_window:,} slices")
+        lines.append(f"  Out of the host trace's window: {counted(status.out_of_window, 'slice')}")
     words = {True: "yes", False: "no", None: "not known"}
     lines.append(f"  Recording serialised the runs: {words[status.is_serialised]}")
     report.line("\n" + "\n".join(lines))

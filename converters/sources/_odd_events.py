@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ..timeline import Id
 from ._event_records import NO_ARGUMENTS, NO_PHASE, NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Phase
@@ -192,7 +193,7 @@ def _is_json(text: bytes) -> bool:
 
 
 def _finding(kind: str, field: str, count: int) -> Finding:
-    events = "1 event" if count == 1 else f"{count} events"
+    events = counted(count, "event")
     code, message = {
         "number": ("odd-number", f'"{field}" of {events} is no whole number of its range; taken as absent'),
         "time": ("odd-time", f'"{field}" of {events} is no time within int64 nanoseconds; taken as absent'),

@@ -14,6 +14,7 @@ import numpy as np
 from rblnpb.columns import TextArray, TraceEvents
 from rblnpb.errors import Finding, FormatError, Severity
 from rblnpb.profile import Profile, TraceDocument
+from rblnpb.wording import counted
 
 from ..event_layouts import EventTexts, Layout, texts_of
 from ..timeline import Bool, HostTrace
@@ -122,7 +123,7 @@ def _whole_events(events: TraceEvents) -> tuple[TraceEvents, tuple[Finding, ...]
     lost = int((~is_whole).sum())
     if not lost:
         return events, ()
-    message = f"{lost:,} archived events have neither text nor layout: they are left out"
+    message = f"{counted(lost, 'archived event has', 'archived events have')} neither text nor layout: left out"
     return events.take(is_whole), (Finding(Severity.ERROR, "events-not-told", message, lost, "trace_events"),)
 
 

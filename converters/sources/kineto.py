@@ -18,6 +18,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
+from rblnpb.wording import counted
 
 from ..timeline import Document, HostEvents, HostTrace
 from ._document import DocumentPass, open_document
@@ -113,18 +114,30 @@ def _findings(events: HostEvents) -> Iterator[Finding]:
     if not len(events):
         yield Finding(Severity.INFO, "no-events", "the trace has no events")
     if count := int((events.phase == 0).sum()):
-        yield Finding(Severity.WARNING, "no-phase", f'{count} events have no known phase ("ph")', count)
+        yield Finding(Severity.WARNING, "no-phase", f'{counted(count, "event has", "events have")} no known phase ("ph")', count)
     is_backwards = (events.duration_ns < 0) & (events.duration_ns != ABSENT)
     if count := int(is_backwards.sum()):
-        yield Finding(Severity.WARNING, "negative-duration", f"{count} events end before they start", count)
+        yield Finding(
+            Severity.WARNING,
+            "negative-duration",
+            f"{counted(count, 'event ends before it starts', 'events end before they start')}",
+            count,
+        )
     is_endless = (events.phase == ord("X")) & (events.duration_ns == ABSENT)
     if count := int(is_endless.sum()):
-        yield Finding(Severity.WARNING, "no-duration", f'{count} complete events ("X") have no duration', count)
+        yield Finding(
+            Severity.WARNING,
+            "no-duration",
+            f"{counted(count, 'complete event has', 'complete events have')} no duration",
+            count,
+        )
 
 
 def _behind_gzip(reading: DocumentPass) -> Iterator[Finding]:
     if count := reading.ignored_bytes:
-        yield Finding(Severity.WARNING, "bytes-after-gzip", f"{count} bytes after the gzip data are no gzip data; ignored", count)
+        yield Finding(
+            Severity.WARNING, "bytes-after-gzip", f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored", count
+        )
 
 
 def _syntax_error(document: Document, error: JsonSyntaxError, whole_events: int) -> FormatError:
@@ -136,7 +149,7 @@ def _syntax_error(document: Document, error: JsonSyntaxError, whole_events: int)
 
 def _cut(document: Document, reason: str, offset: int, whole_events: int) -> TruncatedError:
     hint = "was the profiled program stopped while it exported, or the file copied in part?"
-    reason = f"{reason}, after {whole_events} whole events; {hint}"
+    reason = f"{reason}, after {counted(whole_events, 'whole event')}; {hint}"
     return TruncatedError(document.name, reason, offset=offset, place=_place(document, offset))
 
 

@@ -100,7 +100,7 @@ def test_odd_slices_are_told_on_stderr(capfdbinary: pytest.CaptureFixture[bytes]
     cycles[cycles.argmax()] *= 1000
     rblnpb.write(profile.replace(device_slices=slices.replace(compute_cycles=cycles)), "odd.pb")
     _, errors = output(capfdbinary, "odd.pb", "--by", "program")
-    assert errors.startswith("rblnpb: warning: Neural Engine Clusters: 1 slices of Neural Engine Clusters counted over ten times")
+    assert errors.startswith("rblnpb: warning: Neural Engine Clusters: 1 slice of Neural Engine Clusters counted over ten times")
 
 
 def piped(folder: Path, *argv: str, **environment: str) -> list[str]:

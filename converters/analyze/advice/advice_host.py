@@ -72,7 +72,9 @@ def _waits(classes: HostClasses) -> Iterator[Advice]:
         if len(own) >= MANY:
             waited_ns = exact_sum(classes.self_ns[own])
             where = stack.names[caller - 1] if caller else stack.names[name]
-            yield repeated_waits(waited_ns, len(own), where, f"{len(own):,} calls of {stack.names[name]}, {waited_ns:,} ns")
+            yield repeated_waits(
+                waited_ns, len(own), where, f"{counted(len(own), 'call')} of {stack.names[name]}, {waited_ns:,} ns"
+            )
 
 
 def _items(classes: HostClasses) -> Iterator[Advice]:
@@ -83,4 +85,4 @@ def _items(classes: HostClasses) -> Iterator[Advice]:
     own = owners[stack.named(_ITEM)[owners]]
     if len(own) >= MANY:
         took_ns = exact_sum(stack.end_ns[own] - stack.start_ns[own])
-        yield small_downloads(took_ns, len(own), _ITEM, f"{len(own):,} numbers were read back one by one, {took_ns:,} ns")
+        yield small_downloads(took_ns, len(own), _ITEM, f"{counted(len(own), 'number')} read back one by one, {took_ns:,} ns")

@@ -154,14 +154,14 @@ def runtime_calls(timeline: Timeline) -> Iterator[Advice]:
     size_bytes = runtime.size_bytes[downloads]
     small = downloads[(size_bytes >= 0) & (size_bytes <= _FEW_BYTES)]
     if len(small) >= MANY:
-        evidence = f"{len(small):,} copies to the host of {exact_sum(runtime.size_bytes[small]):,} bytes in all"
+        evidence = f"{counted(len(small), 'copy', 'copies')} to the host of {exact_sum(runtime.size_bytes[small]):,} bytes in all"
         yield small_downloads(exact_sum(runtime.duration_ns[small]), len(small), _op(timeline, small), evidence)
     waits = runtime_rows(timeline, "wait")
     waited_ns = exact_sum(runtime.duration_ns[waits])
     if timeline.is_serialised:
         yield from _serialised(timeline, waited_ns, len(waits))
     elif len(waits) >= MANY:
-        yield repeated_waits(waited_ns, len(waits), _op(timeline, waits), f"{len(waits):,} waits, {waited_ns:,} ns")
+        yield repeated_waits(waited_ns, len(waits), _op(timeline, waits), f"{counted(len(waits), 'wait')}, {waited_ns:,} ns")
     yield from _overruns(timeline)
 
 
@@ -204,6 +204,7 @@ def _overruns(timeline: Timeline) -> Iterator[Advice]:
     if is_long.sum() < MANY:
         return
     cost_ns = exact_sum(duration_ns[is_long] - usual_ns)
+    of_all = counted(len(rows), "submission")
     yield Advice(
         code="queue-overrun",
         title="submissions wait for room in the device's queue",
@@ -211,7 +212,7 @@ def _overruns(timeline: Timeline) -> Iterator[Advice]:
         cost_ns=cost_ns,
         count=int(is_long.sum()),
         place=_op(timeline, rows[is_long]),
-        evidence=f"{int(is_long.sum()):,} of {len(rows):,} submissions took over {_LONG_SUBMIT} times the usual {usual_ns:,} ns",
+        evidence=f"{int(is_long.sum()):,} of {of_all} took over {_LONG_SUBMIT} times the usual {usual_ns:,} ns",
         advice="the device is the bottleneck here: give the host other work meanwhile, or submit fewer and larger launches",
     )
 

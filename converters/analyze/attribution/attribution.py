@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ...results import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from ...timeline import JOIN_RULES, Bool, Int64, Timeline
@@ -225,9 +226,11 @@ def _findings(timeline: Timeline, stacked: StackedCalls) -> tuple[Finding, ...]:
         found.append(Finding(Severity.INFO, "no-modules", message))
     crossing = _self_ns(calls)[1]
     if crossing:
-        message = f"{crossing:,} calls on the host overlap what they called without holding it all: their self time is 0"
+        overlapping = counted(crossing, "call on the host overlaps", "calls on the host overlap")
+        message = f"{overlapping} callees without holding them whole: no self time"
         found.append(Finding(Severity.INFO, "crossing-calls", message, crossing))
     if calls.left_out_count:
-        message = f"{calls.left_out_count:,} named ranges lie around no call, or may end on another thread: they are no frames"
+        ranges = counted(calls.left_out_count, "named range")
+        message = f"{ranges} around no call, or that may end on another thread: no frame of any stack"
         found.append(Finding(Severity.INFO, "range-around-nothing", message, calls.left_out_count))
     return tuple(found)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ...results import CAUSES, CauseTime, DeviceOccupancy, EngineOccupancy, IdleReport, NamedTime, Occupancies
 from ...timeline import Bool, Timeline
@@ -144,7 +145,8 @@ def _findings(timeline: Timeline, work: OrderedWork) -> tuple[Finding, ...]:
     losses = device_losses(timeline)
     if losses:
         count = sum(loss.count for loss in losses)
-        message = f"at least {count:,} records of the device are lost: idle times are upper bounds, busy times lower ones"
+        records = counted(count, "record of the device is", "records of the device are")
+        message = f"at least {records} lost: idle times are upper bounds, busy times lower ones"
         findings.append(Finding(Severity.WARNING, "records-lost", message, count))
     if timeline.is_serialised:
         message = "recording waited for the device after each run: unobserved, a part of the host time between runs is hidden"

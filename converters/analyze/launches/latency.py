@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ...results import Latency, LatencyFigures, LatencyGroup, QueueUse
 from ...timeline import ClockQuality, Int64, Timeline
@@ -138,8 +139,9 @@ def _skew(difference_ns: Int64) -> tuple[Finding, ...]:
     if 100 * len(early) <= SYSTEMATIC_PERCENT * count:
         return ()
     median_ns = int(np.sort(difference_ns)[(count - 1) // 2])
+    of_all = counted(count, "launch", "launches")
     message = (
-        f"the device starts before {len(early):,} of {count:,} launches, by up to {-int(difference_ns[early].min()):,} ns (median "
+        f"the device starts before {len(early):,} of {of_all}, by up to {-int(difference_ns[early].min()):,} ns (median "
         f"of all: {median_ns:,} ns after): the clocks of host and device do not fit, and latencies are too short by as much"
     )
     return (Finding(Severity.WARNING, "clock-skew", message, len(early)),)

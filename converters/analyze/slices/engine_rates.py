@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ...results import EngineRate
 from ...timeline import Bool, Int64, Timeline, Track
@@ -139,14 +140,14 @@ def frequency_findings(rates: Sequence[EngineRate]) -> tuple[Finding, ...]:
         name = rate.name
         if rate.high_count:
             message = (
-                f"{rate.high_count:,} slices of {name} counted over ten times the cycles of the median slice for their duration: "
-                "their times are damaged"
+                f"{counted(rate.high_count, 'slice')} of {name} counted over ten times the cycles of the median slice for their "
+                "duration: their times are damaged"
             )
             findings.append(Finding(Severity.WARNING, "frequency-too-high", message, rate.high_count, name))
         if rate.low_count:
             message = (
-                f"{rate.low_count:,} slices of {name} counted under a tenth of the cycles of the median slice for their duration: "
-                "they waited, or their times are damaged"
+                f"{counted(rate.low_count, 'slice')} of {name} counted under a tenth of the cycles of the median slice for their "
+                "duration: they waited, or their times are damaged"
             )
             findings.append(Finding(Severity.INFO, "frequency-low", message, rate.low_count, name))
     return tuple(findings)

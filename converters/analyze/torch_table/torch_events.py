@@ -13,6 +13,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
 
 from ...dialect import owner_rows
 from ...timeline import Bool, HostTrace, Int64
@@ -275,7 +276,8 @@ def _launchers(columns: _Part, host_length: int) -> tuple[Int64, tuple[Finding, 
     place[columns["host_row"][can_launch]] = np.flatnonzero(can_launch)
     launcher = np.where(is_device, place[columns["host_row"]], -1)
     stray = int(np.count_nonzero(is_device & (columns["host_row"] >= 0) & (launcher < 0)))
-    message = f"{stray} device slices belong to a host row that the table does not list; their time is on no op"
+    slices = counted(stray, "device slice belongs", "device slices belong")
+    message = f"{slices} to a host row that the table does not list: no op has that time"
     return launcher, (Finding(Severity.WARNING, "launcher-not-listed", message, stray),) if stray else ()
 
 
@@ -283,5 +285,5 @@ def _timeless(host: HostTrace) -> tuple[Finding, ...]:
     events = host.events
     is_slice = (events.phase == ord("X")) & (kind_table(host)[events.category] >= 0)
     lost = int(np.count_nonzero(is_slice & ((events.start_ns == ABSENT) | (events.duration_ns == ABSENT))))
-    message = f"{lost} host rows have no start or no duration and are not in the table"
+    message = f"{counted(lost, 'host row')} without start or duration: not in the table"
     return (Finding(Severity.WARNING, "host-row-without-time", message, lost),) if lost else ()

@@ -417,7 +417,7 @@ def test_a_field_that_is_not_known_is_named_by_its_message() -> None:
     profile = rblnpb.read(altered(encode(tiny()), "definitions", add_field))
 
     assert [finding.message for finding in profile.findings] == [
-        "1 fields of Device are not known to this version: passed over",
+        "1 field of Device is not known to this version: passed over",
         "2 fields of Engine are not known to this version: passed over",
     ]
     assert profile.equals(tiny())

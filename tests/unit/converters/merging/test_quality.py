@@ -43,4 +43,4 @@ def test_work_of_launches_on_no_op_is_counted_with_them() -> None:
 
 def test_work_of_a_launch_on_no_op_that_names_its_op_itself_is_not() -> None:
     (finding, _) = told({"rule": "external-id", "launch": 0, "host_row": 0}, reasons=("between-ops",))
-    assert finding[3] == "1 launches are on no op: no op was running on their thread at that time"
+    assert finding[3] == "1 launch is on no op: no op was running on their thread at that time"

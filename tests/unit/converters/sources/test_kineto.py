@@ -172,7 +172,7 @@ def test_bytes_after_the_gzip_data_are_reported() -> None:
 
     assert len(trace.events) == 2
     assert trace.findings == (
-        Finding(Severity.WARNING, "bytes-after-gzip", "7 bytes after the gzip data are no gzip data; ignored", 7),
+        Finding(Severity.WARNING, "bytes-after-gzip", "7 bytes after the gzip data: no gzip data, ignored", 7),
     )
 
 
@@ -665,7 +665,7 @@ def test_a_stream_is_kept_until_the_trace_is_gone() -> None:
             b'{"traceEvents": [{"ph": "i"}, {"ph": "X", "na',
             TruncatedError,
             (
-                "cannot read <bytes> at byte 42 (line 1, column 43): the JSON ends early, after 1 whole events; "
+                "cannot read <bytes> at byte 42 (line 1, column 43): the JSON ends early, after 1 whole event; "
                 "was the profiled program stopped while it exported, or the file copied in part?"
             ),
         ),
@@ -729,7 +729,7 @@ def test_truncated_gzip_data_says_how_much_was_whole() -> None:
     document = json.dumps([{"ph": "X", "name": f"event {number}", "ts": number, "dur": 1} for number in range(20_000)]).encode()
     packed = gzip.compress(document)
 
-    with pytest.raises(TruncatedError, match=r"the gzip data ends early, after \d{4,5} whole events") as refusal:
+    with pytest.raises(TruncatedError, match=r"the gzip data ends early, after \d{1,2},\d{3} whole events") as refusal:
         read(packed[:-1000])
 
     assert 900_000 < refusal.value.offset < len(document)

@@ -114,7 +114,7 @@ def test_rows_without_a_time_are_counted_not_listed() -> None:
 
     assert names_of(events) == []
     assert events.findings == (
-        Finding(Severity.WARNING, "host-row-without-time", "2 host rows have no start or no duration and are not in the table", 2),
+        Finding(Severity.WARNING, "host-row-without-time", "2 host rows without start or duration: not in the table", 2),
     )
 
 
