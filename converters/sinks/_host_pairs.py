@@ -12,7 +12,7 @@ from rblnpb.errors import Finding, Severity
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._host_slices import threads
 
-__all__ = ["HostPairs", "pair_up", "pairs_by_id", "pairs_on_threads"]
+__all__ = ["HostPairs", "pair_findings", "pair_up", "pairs_by_id", "pairs_on_threads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +32,15 @@ class HostPairs:
     rows: Int64
     group: Int32
 
-    def findings(self) -> tuple[Finding, ...]:
-        """How many never ended, or never began."""
-        endless = int((self.end < 0).sum())
-        texts = (
-            (endless, "host-slices-without-end", "slices of the host never end; they do with the trace now"),
-            (len(self.loose), "host-ends-without-begin", "events of the host end a slice that never began; they are left out"),
-        )
-        return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count)
+
+def pair_findings(*pairs: HostPairs) -> tuple[Finding, ...]:
+    """How many slices never ended, or never began."""
+    endless, loose = (sum(counts) for counts in zip(*((int((one.end < 0).sum()), len(one.loose)) for one in pairs), strict=True))
+    texts = (
+        (endless, "host-slices-without-end", "slices of the host never end; they do with the trace now"),
+        (loose, "host-ends-without-begin", "events of the host end a slice that never began; they are left out"),
+    )
+    return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count)
 
 
 def pairs_on_threads(host: HostTrace) -> HostPairs:

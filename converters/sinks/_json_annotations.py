@@ -80,7 +80,9 @@ def _long_numbers(data: UInt8) -> Int64:
     around = _is_digit(data[np.clip(long[:, None] + np.arange(-6, 19), 0, max(len(data) - 1, 0))])
     before, inside, behind = np.logical_and.accumulate(around[:, 5::-1], axis=1), around[:, 6:19], around[:, 19:]
     length = before.sum(axis=1) + 13 + np.logical_and.accumulate(behind, axis=1).sum(axis=1)
-    long = long[inside.all(axis=1) & (length >= 19)]
+    # Behind a point they are no whole number.
+    is_whole = data[np.maximum(long - before.sum(axis=1) - 1, 0)] != ord(".")
+    long = long[inside.all(axis=1) & (length >= 19) & is_whole]
     letters = np.flatnonzero((data | 0x20) == ord("e"))
     letters = letters[(letters > 0) & (letters < len(data) - 1)]
     letters = letters[_is_digit(data[letters - 1])]

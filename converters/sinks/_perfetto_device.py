@@ -19,7 +19,7 @@ from rblnpb.perfetto_wire import utf8
 from ..timeline import AlignedSlices, Bool, Id, Int32, Int64, SliceNames, Timeline
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
-from ._perfetto_slices import Argument, Rows, SliceColumns
+from ._perfetto_slices import IDENTIFIER, INTEGER, TEXT, Argument, Rows, SliceColumns
 from ._perfetto_tracks import TrackBook
 
 __all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
@@ -121,11 +121,13 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
     for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
         names, arguments = _names(slices.names), _arguments(timeline, slices, texts)
         yield _columns(slices.start_ns, slices.duration_ns, track, categories, names, arguments, shift_ns)
-    runtime = timeline.runtime
+    runtime, named = timeline.runtime, partial(texts.number, ANNOTATION_NAMES)
     names = _plain_names(timeline.strings, runtime.name)
     arguments = [
-        Argument(texts.number(ANNOTATION_NAMES, "launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id)),
-        Argument(texts.number(ANNOTATION_NAMES, "size_bytes"), lambda rows: runtime.size_bytes[rows]),
+        Argument(
+            texts.number(ANNOTATION_NAMES, "launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id), IDENTIFIER
+        ),
+        Argument(named("size_bytes"), lambda rows: runtime.size_bytes[rows]),
     ]
     yield _columns(runtime.start_ns, runtime.duration_ns, tracks.runtime, categories, names, arguments, shift_ns)
 
@@ -183,18 +185,19 @@ def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> l
     """What slices tell: as in the Chrome trace, and the op that caused them."""
     named = partial(texts.number, ANNOTATION_NAMES)
     stages = texts.table(ANNOTATION_TEXTS, slices.names.strings, slices.names.stage)
-    told = [Argument(named("stage"), lambda rows: stages[slices.names.stage[rows]], is_text=True)]
+    told = [Argument(named("stage"), lambda rows: stages[slices.names.stage[rows]], form=TEXT)]
     if timeline.host is not None:
         events = timeline.host.events
         op = np.where(slices.host_row < 0, 0, events.name[slices.host_row]) if len(events) else np.zeros(len(slices), np.int32)
         ops = texts.table(ANNOTATION_TEXTS, timeline.host.strings, op)
-        told.append(Argument(named("op"), lambda rows: ops[op[rows]], is_text=True))
-        told.append(Argument(named("External id"), partial(_linked, slices.host_row, events.external_id)))
+        told.append(Argument(named("op"), lambda rows: ops[op[rows]], form=TEXT))
+        told.append(Argument(named("External id"), partial(_linked, slices.host_row, events.external_id), IDENTIFIER))
     if "launch_id" not in timeline.argument_names:
-        told.append(Argument(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id)))
+        told.append(Argument(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id), IDENTIFIER))
     for column, name in enumerate(timeline.argument_names):
         is_id = name == "launch_id"
-        told.append(Argument(named(name), partial(_argument, slices.arguments, column, is_id=is_id)))
+        values = partial(_argument, slices.arguments, column, is_id=is_id)
+        told.append(Argument(named(name), values, IDENTIFIER if is_id else INTEGER))
     return told
 
 

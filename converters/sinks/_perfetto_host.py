@@ -1,8 +1,7 @@
 """What becomes of the events of a host trace in a Perfetto trace: decided on columns alone, before a packet is written.
 
 A slice has a packet for its begin and one for its end. The begins are written as the document has them, since they carry args; the
-ends of complete slices, which are known from columns, are written before all begins. So of one moment ends come first, whatever
-the order of the file.
+ends of complete slices, which are known from columns, are written before all begins, as `_perfetto_slices` does it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from rblnpb.lanes import lanes, one_line
 from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_COUNTER, EVENT_END, EVENT_INSTANT
 
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
-from ._host_pairs import HostPairs, pairs_by_id, pairs_on_threads
+from ._host_pairs import HostPairs, pair_findings, pairs_by_id, pairs_on_threads
 from ._host_slices import HostSlices, complete_slices, flow_rows, threads
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
 from ._perfetto_tracks import TrackBook
@@ -37,7 +36,7 @@ class HostSide:
         rank: int64[n]; place of each in the order in which they are written.
         slices: Slices of threads, by the row of their begin, ascending.
         end_row: int64[slices]; row of the event with whose packet each ends: for complete slices its own.
-        closing: int64[k]; rows of complete slices whose ends are written before all else.
+        closing: int64[k]; rows of complete slices whose ends are written before all else, the inner ones first.
         endless: int64[m]; rows of begins whose slices end with the trace.
         last_ns: When the trace ends; trace clock.
         tracks: Tracks of processes and threads.
@@ -94,11 +93,11 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
         rank=rank,
         slices=slices,
         end_row=end_row,
-        closing=complete.rows[complete.end_ns > complete.start_ns],
+        closing=complete.rows[_inner_first(complete, rank)],
         endless=np.concatenate([paired.begin[paired.end < 0] for paired in (pairs, by_id)]),
         last_ns=last_ns,
         tracks=tracks,
-        findings=(*tracks.findings, *pairs.findings(), *by_id.findings(), *_findings(host, kind, complete, moved)),
+        findings=(*tracks.findings, *pair_findings(pairs, by_id), *_findings(host, kind, complete, moved)),
     )
 
 
@@ -131,13 +130,15 @@ def _tracks(host: HostTrace, complete: HostSlices, pairs: HostPairs, kind: UInt8
 
 
 def _add_id_tracks(host: HostTrace, by_id: HostPairs, tracks: HostTracks, track: Int32, book: TrackBook) -> None:
-    """A track for each id, below its process; a viewer shows those of one name together."""
-    groups, first = np.unique(by_id.group, return_index=True)
+    """A track for each id of which something is shown, below its process; a viewer shows those of one name together."""
+    is_shown = ~np.isin(by_id.rows, by_id.loose)
+    rows, group_of = by_id.rows[is_shown], by_id.group[is_shown]
+    groups, first = np.unique(group_of, return_index=True)
     numbers = np.zeros(int(groups.max(initial=-1)) + 1, np.int32)
-    for group, row in zip(groups.tolist(), by_id.rows[first].tolist(), strict=True):
+    for group, row in zip(groups.tolist(), rows[first].tolist(), strict=True):
         process = tracks.processes[host.tracks[host.events.track[row]].pid]
         numbers[group] = book.asynchronous(process, host.strings[host.events.name[row]] or "[No name]")
-    track[by_id.rows] = numbers[by_id.group]
+    track[rows] = numbers[group_of]
 
 
 def _turns(track: Int32, complete: HostSlices) -> tuple[Int64, Int64]:
@@ -161,6 +162,12 @@ def _turns(track: Int32, complete: HostSlices) -> tuple[Int64, Int64]:
     rank = np.empty(len(track), np.int64)
     rank[np.lexsort((-length, turn))] = np.arange(len(track))
     return turn, rank
+
+
+def _inner_first(complete: HostSlices, rank: Int64) -> Int64:
+    """Places of the slices that are not empty; one that begins within another comes before it."""
+    places = np.flatnonzero(complete.end_ns > complete.start_ns)
+    return places[np.lexsort((rank[complete.rows[places]], complete.start_ns[places]))[::-1]]
 
 
 def _thread_slices(host: HostTrace, complete: HostSlices, pairs: HostPairs, last_ns: int) -> tuple[HostSlices, Int64]:

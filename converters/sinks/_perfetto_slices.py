@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -27,12 +28,16 @@ from ..timeline import Int32, Int64
 from ._perfetto_flows import FlowEnds
 from ._perfetto_tracks import SEQUENCE
 
-__all__ = ["Argument", "Rows", "SliceColumns", "slice_blocks"]
+__all__ = ["IDENTIFIER", "INTEGER", "TEXT", "Argument", "Rows", "SliceColumns", "slice_blocks"]
 
 Rows = Int64 | slice
 """Some rows of a table, as numpy takes them."""
 
-_UINT, _INT, _TEXT = 3, 4, 17
+IDENTIFIER: Final = 3
+"""A number of 64 bits without sign."""
+INTEGER: Final = 4
+TEXT: Final = 17
+"""The number of a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +47,17 @@ class Argument:
     Attributes:
         name: Number of its name.
         values: Gives the values of some rows: int64 numbers, ABSENT where a row has none; or int32 numbers of texts, 0 = none.
-        is_text: Whether these are texts.
+        form: Which field of a debug annotation takes them.
     """
 
     name: int
     values: Callable[[Rows], Int32 | Int64]
-    is_text: bool = False
+    form: int = INTEGER
 
     def columns(self, rows: Rows) -> list[Column]:
         """The debug annotation of some rows."""
         values = self.values(rows)
-        present = values != (0 if self.is_text else ABSENT)
+        present = values != (0 if self.form == TEXT else ABSENT)
         if present.all():
             return self._told(values)
         if not present.any():
@@ -61,7 +66,7 @@ class Argument:
         return [Entries(stack(int(present.sum()), told), present.astype(np.int64))]
 
     def _told(self, values: Int32 | Int64) -> list[Column]:
-        return message(4, [number(1, self.name), *numbers(_TEXT if self.is_text else _INT, values)])
+        return message(4, [number(1, self.name), *numbers(self.form, values)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,21 +94,44 @@ class SliceColumns:
 def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iterator[tuple[int, bytes]]:
     """A begin and an end for every slice, in blocks of bounded size.
 
+    Perfetto orders packets by time and takes those of one time as they come, and an end ends what began last on its track. So all
+    ends are written before all begins: at one moment slices end first. Of those that end together the inner ones come first, which
+    began later. An empty slice ends right behind its begin.
+
     Args:
         slices: The slices.
         begins, ends: Arrows that begin and end with these packets, by rows of the slices.
 
     Yields:
-        How many slices, and their packets.
+        How many slices begin, and the packets.
     """
+    is_empty = slices.duration_ns[slices.rows] == 0
+    closing = slices.rows[~is_empty][::-1] if is_empty.any() else slices.rows[::-1]
+    for at in range(0, len(closing), _BLOCK_ROWS):
+        rows = closing[at : at + _BLOCK_ROWS]
+        yield 0, join(len(rows), _ends(slices, rows, *ends.entries(rows))).tobytes()
     for block in slices.names.blocks(slices.rows):
-        # Rows that follow each other are taken without a copy.
-        is_run = int(block[-1]) - int(block[0]) == len(block) - 1 and bool((np.diff(block) == 1).all())
-        rows: Rows = slice(int(block[0]), int(block[-1]) + 1) if is_run else block
-        start_ns, on = slices.start_ns[rows], slices.track[rows]
-        track, category = numbers(11, on), numbers(3, slices.categories[on])
-        told = [column for argument in slices.arguments for column in argument.columns(rows)]
-        texts = message(23, [Padded(*slices.names.take(rows))])
-        begin = event(EVENT_BEGIN, start_ns, track, SEQUENCE, *category, *told, *begins.entries(block), *texts)
-        end = event(EVENT_END, start_ns + slices.duration_ns[rows], track, SEQUENCE, *ends.entries(block))
-        yield len(block), join(len(block), [*begin, *end]).tobytes()
+        yield len(block), join(len(block), _begins(slices, block, begins)).tobytes()
+
+
+_BLOCK_ROWS: Final = 8192
+
+
+def _ends(slices: SliceColumns, rows: Rows, *more: Column) -> list[Column]:
+    end_ns = slices.start_ns[rows] + slices.duration_ns[rows]
+    return event(EVENT_END, end_ns, numbers(11, slices.track[rows]), SEQUENCE, *more)
+
+
+def _begins(slices: SliceColumns, block: Int64, flows: FlowEnds) -> list[Column]:
+    # Rows that follow each other are taken without a copy.
+    is_run = int(block[-1]) - int(block[0]) == len(block) - 1 and bool((np.diff(block) == 1).all())
+    rows: Rows = slice(int(block[0]), int(block[-1]) + 1) if is_run else block
+    on = slices.track[rows]
+    told = [column for argument in slices.arguments for column in argument.columns(rows)]
+    said = (*numbers(3, slices.categories[on]), *told, *flows.entries(block), *message(23, [Padded(*slices.names.take(rows))]))
+    packets = event(EVENT_BEGIN, slices.start_ns[rows], numbers(11, on), SEQUENCE, *said)
+    is_empty = slices.duration_ns[rows] == 0
+    if is_empty.any():
+        ended = [column for column in _ends(slices, block[is_empty]) if isinstance(column, (bytes, np.ndarray))]
+        packets.append(Entries(stack(int(is_empty.sum()), ended), is_empty.astype(np.int64)))
+    return packets
