@@ -31,5 +31,6 @@ def run(options: argparse.Namespace) -> int:
     advised = pipeline.advise(timeline)
     width = text_width(120)
     print_data(advised.to_json() if options.format == "json" else advised.text(width))
-    print_findings(timeline.findings)
+    if options.format != "text":
+        print_findings(advised.values.findings)
     return 0

@@ -20,7 +20,7 @@ examples:
   rblnpb convert run_folder/ -o merged.pftrace
   rblnpb convert trace.json -o clean.json        # makes a trace load without an import error
   rblnpb convert device.pb -o - | gzip > device.json.gz
-  rblnpb convert trace.json.gz -o trace.pb       # a tenth of the size or less, and
+  rblnpb convert trace.json.gz -o trace.pb       # a tenth of the text or less, and
   rblnpb convert trace.pb -o back.json           # back again, byte for byte
   rblnpb convert device.pb --host trace.json -o both.pb
 """
@@ -96,9 +96,8 @@ def _write_timeline(inputs: Inputs, write: Any, target: Any, **how: Any) -> str:
     print_findings(timeline.findings)
     # What the viewers' sake asked to change or leave out is told even where it takes nothing from the numbers.
     print_findings(findings, least="info")
-    slices = len(timeline.slices) + len(timeline.frames)
     events = len(timeline.host.events) if timeline.host else 0
-    return f"{events:,} host events, {slices:,} device slices"
+    return f"{events:,} host events, {len(timeline.slices):,} device slices, {len(timeline.frames):,} workload slices"
 
 
 def _write_profile(inputs: Inputs, target: Any, **how: Any) -> str:

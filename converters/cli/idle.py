@@ -55,5 +55,6 @@ def run(options: argparse.Namespace) -> int:
         print_data(idle.to_csv())
     else:
         print_data(idle.text(text_width(120)))
-    print_findings(timeline.findings)
+    if options.format != "text":
+        print_findings(idle.values.findings)
     return 0

@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
         print_data(report.to_json(series=options.series))
     elif options.format == "csv":
         print_data(report.to_csv())
-        print_findings(report.values.findings)
     else:
         print_data(report.text(text_width(120)))
-    print_findings(timeline.findings)
+    if options.format != "text":
+        print_findings(report.values.findings)
     return 0

@@ -69,6 +69,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         raise UsageError("name the file to write: -o FILE.pb")
     is_stream = options.output == "-"
+    if options.output.endswith((".json", ".gz", ".pftrace", ".csv")):
+        raise UsageError(f"a recording is a .pb, not what {options.output} says; rblnpb convert makes other files of it")
     text = pipeline.simulate_to_file(
         sys.stdout.buffer if is_stream else options.output,
         from_host=options.from_host,

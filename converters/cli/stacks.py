@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     """Attribute and write."""
     from .. import pipeline
 
-    kind = options.format or next((kind for suffix, kind in _SUFFIXES.items() if options.output.endswith(suffix)), "folded")
+    kind = options.format or _kind(options.output)
     _require_fitting(options, kind)
     if options.output != "-":
         pipeline.require_writable(options.output, force=options.force)
@@ -65,15 +65,24 @@ def run(options: argparse.Namespace) -> int:
     if kind in _TABLES:
         table = pipeline.attribute(timeline, options.by or "op")
         _write(_table(table, options, kind), options)
-        shown = table.values.findings if kind == "csv" else ()
+        shown = table.values.findings if kind != "text" else ()
     else:
         stacks = pipeline.call_stacks(timeline, options.by or "all", options.weight, with_stages=options.stages)
         _write(stacks.to_folded() if kind == "folded" else stacks.to_speedscope(), options)
         print(stacks.coverage(), end="", file=sys.stderr)
         shown = stacks.values.findings
-    print_findings(timeline.findings)
     print_findings(shown, least="info")
     return 0
+
+
+def _kind(output: str) -> str:
+    """The format that a suffix tells; standard output has stacks for flame graphs."""
+    from rblnpb.errors import UsageError
+
+    kind = next((kind for suffix, kind in _SUFFIXES.items() if output.endswith(suffix)), "")
+    if not kind and output != "-":
+        raise UsageError(f"the format of {output} is not told by its suffix ({', '.join(_SUFFIXES)}): give it with --format")
+    return kind or "folded"
 
 
 def _require_fitting(options: argparse.Namespace, kind: str) -> None:

@@ -98,7 +98,6 @@ def run(options: argparse.Namespace) -> int:
     default = "default" if isinstance(summary, pipeline.Summary) else "total"
     sort_by = {None: default, "none": None}.get(options.sort_by, options.sort_by)
     print_data(_rendered(summary, options.format, sort_by, limit, layout))
-    print_findings(timeline.findings)
     # Notes on where torch's own table may differ speak of this very table.
     print_findings(summary.findings, least="info")
     return 0

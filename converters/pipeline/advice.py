@@ -8,6 +8,7 @@ from ..analyze.advice.advice import advise as analyze
 from ..results import AdviceReport
 from ..sinks.advice import render_advice_json, render_advice_text
 from ..timeline import Timeline
+from .doubts import with_doubts
 
 __all__ = ["Advised", "advise"]
 
@@ -42,4 +43,4 @@ def advise(timeline: Timeline) -> Advised:
         >>> [one.code for one in advised.values.advice]
         ['compile-in-window', 'serialised-by-profiling']
     """
-    return Advised(analyze(timeline))
+    return Advised(with_doubts(analyze(timeline), timeline))

@@ -22,6 +22,7 @@ from ..sinks.attribution import (
 from ..sinks.folded_stacks import render_folded
 from ..sinks.speedscope import render_speedscope
 from ..timeline import Timeline
+from .doubts import with_doubts
 
 __all__ = ["STACK_KEYS", "STACK_WEIGHTS", "Attribution", "FlameStacks", "attribute", "call_stacks", "write_data"]
 
@@ -119,7 +120,7 @@ def attribute(timeline: Timeline, by: str = "op") -> Attribution:
         True
     """
     _require("by", by, STACK_KEYS)
-    return Attribution(attribution_table(timeline, by))
+    return Attribution(with_doubts(attribution_table(timeline, by), timeline))
 
 
 def call_stacks(timeline: Timeline, by: str = "all", weight: str | None = None, *, with_stages: bool = False) -> FlameStacks:
@@ -147,7 +148,7 @@ def call_stacks(timeline: Timeline, by: str = "all", weight: str | None = None, 
     _require("weight", weight, STACK_WEIGHTS)
     if with_stages and weight == "host-self":
         raise UsageError("stages are of the device: they do not go with the weight host-self")
-    return FlameStacks(find_stacks(timeline, by, weight, with_stages=with_stages))
+    return FlameStacks(with_doubts(find_stacks(timeline, by, weight, with_stages=with_stages), timeline))
 
 
 def _require(what: str, given: str, known: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from ..analyze.slices.bounds import device_bounds
 from ..results import DeviceBounds, IdleReport
 from ..sinks.idle import render_idle_csv, render_idle_json, render_idle_text
 from ..timeline import Timeline
+from .doubts import with_doubts
 
 __all__ = ["Idle", "idle"]
 
@@ -68,4 +69,5 @@ def idle(timeline: Timeline, *, min_gap_ns: int = 1000, top: int = 10, by: str =
         raise UsageError(f"gaps are those of a 'device' or of an 'engine', not of {by!r}")
     if min_gap_ns < 0:
         raise UsageError(f"a gap is not shorter than 0 ns, so {min_gap_ns} is no threshold")
-    return Idle(device_idle(timeline, min_gap_ns=min_gap_ns, top=top, by=by), device_bounds(timeline, "program"))
+    report = with_doubts(device_idle(timeline, min_gap_ns=min_gap_ns, top=top, by=by), timeline)
+    return Idle(report, device_bounds(timeline, "program"))

@@ -8,6 +8,7 @@ from ..analyze.launches.latency import latency
 from ..results import Latency
 from ..sinks.latency import render_latency_csv, render_latency_json, render_latency_text
 from ..timeline import Timeline
+from .doubts import with_doubts
 
 __all__ = ["LatencyReport", "measure_latency"]
 
@@ -46,4 +47,4 @@ def measure_latency(timeline: Timeline) -> LatencyReport:
         >>> report.values.total.latency.count
         3
     """
-    return LatencyReport(latency(timeline))
+    return LatencyReport(with_doubts(latency(timeline), timeline))

@@ -21,6 +21,7 @@ from ..sinks.summary import render_summary_csv, render_summary_json
 from ..sinks.torch_table import render as render_table
 from ..sinks.torch_table import sort_order
 from ..timeline import Timeline
+from .doubts import doubts, with_doubts
 
 __all__ = [
     "DEFAULT_SORT_KEYS",
@@ -206,13 +207,13 @@ def summarize(
     if by != "op":
         if device_time != "attributed" or group_by_input_shape or device_name is not None:
             raise UsageError("device_time, group_by_input_shape and device_name are of the summary by op")
-        return SliceSummary(slice_summary(timeline, by))
+        return SliceSummary(with_doubts(slice_summary(timeline, by), timeline))
     if timeline.host is None:
         raise UsageError("a summary by op needs the host trace of the same run: give it with --host TRACE")
     links = timeline_links(timeline, is_recorded=device_time == "recorded")
     name = device_name or (timeline.device_name.upper() if timeline.device_name else None)
     averages = key_averages(timeline.host, links, group_by_input_shape=group_by_input_shape, device_name=name)
-    return Summary(averages, (*averages.findings, *notes(timeline.host)))
+    return Summary(averages, (*doubts(timeline), *averages.findings, *notes(timeline.host)))
 
 
 @dataclass(frozen=True, eq=False)

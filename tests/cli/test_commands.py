@@ -242,7 +242,7 @@ def test_simulate_lists_its_choices_without_a_file(rblnpb_: Run) -> None:
 
 def test_convert_writes_a_trace_and_says_so_on_stderr(rblnpb_: Run) -> None:
     ran = rblnpb_("convert", "a.pb", "--host", "t.json", "-o", "m.json")
-    assert (ran.code, ran.out, ran.err) == (0, "", "wrote m.json: 3 host events, 1 device slices\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", "wrote m.json: 3 host events, 1 device slices, 0 workload slices\n")
     assert rblnpb_("convert", "a.pb", "t.json", "-o", "m.json.gz").code == 0
     assert gzip.decompress(Path("m.json.gz").read_bytes()) == Path("m.json").read_bytes()
 

@@ -85,10 +85,13 @@ def test_the_threshold_and_the_lane_can_be_chosen(rblnpb_: Run) -> None:
     assert sum(cause["idle_ns"] for cause in found["causes"].values()) == sum(engine["idle_ns"] for engine in found["engines"])
 
 
-def test_findings_of_the_input_go_to_stderr(rblnpb_: Run) -> None:
+def test_findings_of_the_input_stand_in_the_report_whatever_its_format(rblnpb_: Run) -> None:
     Path("cut.pb").write_bytes(Path("a.pb").read_bytes()[:-3])
     code, out, err = rblnpb_("idle", "cut.pb")
-    assert (code, out.startswith("Device idle"), err.startswith("rblnpb: warning")) == (0, True, True)
+    assert (code, out.startswith("Device idle"), "[not-ended]" in out, err) == (0, True, True, "")
+    code, out, err = rblnpb_("idle", "cut.pb", "--format", "json")
+    assert "not-ended" in [finding["code"] for finding in json.loads(out)["findings"]]
+    assert err.startswith("rblnpb: warning")
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,6 @@ def test_folded_stacks_go_to_stdout_and_their_coverage_to_stderr(rblnpb_: Run) -
     ("name", "begin"),
     [
         ("a.folded", b"(unattributed: launch-on-no-op) 1100\n"),
-        ("a.txt", b"(unattributed: launch-on-no-op) 1100\n"),
         ("a.speedscope.json", b'{"$schema":"https://www.speedscope.app/file-format-schema.json",'),
         ("a.json", b'{\n  "schema": "rblnpb.stacks/1",\n  "by": "op",\n'),
         ("a.csv", b"name,kind,calls,"),
@@ -78,6 +77,14 @@ def test_folded_stacks_go_to_stdout_and_their_coverage_to_stderr(rblnpb_: Run) -
 def test_the_suffix_says_the_format(rblnpb_: Run, name: str, begin: bytes) -> None:
     code, out, _ = rblnpb_("stacks", "a.pb", "--host", "t.json", "-o", name)
     assert (code, out, Path(name).read_bytes()[: len(begin)]) == (0, "", begin)
+
+
+def test_a_suffix_that_says_nothing_is_refused_unless_the_format_is_given(rblnpb_: Run) -> None:
+    assert rblnpb_("stacks", "a.pb", "-o", "a.svg")[::2] == (
+        2,
+        "rblnpb: the format of a.svg is not told by its suffix (.speedscope.json, .folded, .json, .csv): give it with --format\n",
+    )
+    assert rblnpb_("stacks", "a.pb", "--format", "folded", "-o", "a.txt")[0] == 0
 
 
 def test_speedscope_takes_what_is_written(rblnpb_: Run) -> None:
