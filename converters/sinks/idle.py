@@ -205,7 +205,7 @@ def _causes_json(causes: Iterable[CauseTime]) -> dict[str, object]:
             "count": cause.gap_count,
             "uncertainty_ns": cause.uncertainty_ns,
             "steps_ns": dict(cause.steps),
-            "names": [asdict(name) for name in cause.names if name.name],
+            "names": [asdict(name) for name in cause.names if name.name or cause.cause == "waiting-for-host"],
         }
         for cause in causes
     }

@@ -6,7 +6,8 @@ cpu-fallback, python-tracer-fallback: operators that ran on the CPU, by operator
     Python tracer was active. Cost: the time of the records.
 recompilation: programs that were compiled though their operator had been before, by operator and reason. Cost: the time of the
     records; where the runtime recorded more time of compiling programs again than these tell, the rest is a finding of its own.
-compile-in-window: programs that were compiled for the first time while recording. Cost: the time of these compilations.
+compile-in-window: programs that were compiled for the first time while recording. Cost: the time of these compilations within the
+window of the host trace, or all of it where there is none.
 copy-through-host: copies on the device that took the way through the host, by operator and way. Cost: the time of the records.
 small-downloads: 8 copies to the host or more, of at most 256 bytes each. Cost: their time.
 synchronise-in-loop: 8 waits for the device or more, in a recording that did not wait by itself. Cost: their time.
@@ -26,11 +27,12 @@ from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 from rblnpb.wording import counted, first_few
 
+from ...dialect import host_window
 from ...results import Advice
 from ...timeline import Int64, Timeline
+from ..grouping import nearest_ranks
 from ..host.host_classes import runtime_rows
 from ..intervals import exact_sum
-from ..slices.slice_statistics import nearest_ranks
 
 __all__ = ["MANY", "hidden_work", "runtime_calls"]
 
@@ -98,7 +100,8 @@ def _recompilations(timeline: Timeline) -> Iterator[Advice]:
         if reason != _FIRST_CALL:
             yield _recompilation(f"{op} is compiled again: {reason}", place, len(rows), cost_ns, counted(len(rows), "compilation"))
     first, again = _compilations(timeline)
-    duration_ns = timeline.runtime.duration_ns
+    duration_ns = _measured_ns(timeline)
+    first = first[duration_ns[first] > 0]
     rest_ns = exact_sum(duration_ns[again]) - told_ns
     if rest_ns > 0:
         evidence = (
@@ -132,6 +135,16 @@ def _compilations(timeline: Timeline) -> tuple[Int64, Int64]:
     is_first = program < 0
     is_first[first] = True
     return rows[is_first], rows[~is_first]
+
+
+def _measured_ns(timeline: Timeline) -> Int64:
+    """int64[n]; how much of each row of `timeline.runtime` lies in the measured time: that of the host trace, if there is one."""
+    runtime = timeline.runtime
+    window = None if timeline.host is None else host_window(timeline.host)
+    if window is None:
+        return runtime.duration_ns
+    start_ns, end_ns = runtime.start_ns, runtime.start_ns + runtime.duration_ns
+    return np.maximum(np.minimum(end_ns, window[1]) - np.maximum(start_ns, window[0]), 0)
 
 
 def _program_keys(timeline: Timeline, rows: Int64) -> Int64:

@@ -151,7 +151,7 @@ def test_json_has_integers_with_their_unit_in_the_key() -> None:
             "count": 2,
             "uncertainty_ns": 70,
             "steps_ns": {"before-op": 3_000, "inside-op": 1_000},
-            "names": [{"name": "aten::mm", "idle_ns": 1_500}],
+            "names": [{"name": "", "idle_ns": 2_500}, {"name": "aten::mm", "idle_ns": 1_500}],
         },
         "submission": {
             "idle_ns": 2_000,
