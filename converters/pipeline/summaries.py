@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal, overload
 
-from rblnpb.errors import Finding, UsageError
+from rblnpb.errors import Finding, Severity, UsageError
 
+from ..analyze.intervals import exact_sum
 from ..analyze.slices.bounds import device_bounds as find_bounds
 from ..analyze.slices.slice_summary import SLICE_KEYS, slice_summary
 from ..analyze.torch_table.key_averages import key_averages
@@ -213,7 +214,21 @@ def summarize(
     links = timeline_links(timeline, is_recorded=device_time == "recorded")
     name = device_name or (timeline.device_name.upper() if timeline.device_name else None)
     averages = key_averages(timeline.host, links, group_by_input_shape=group_by_input_shape, device_name=name)
-    return Summary(averages, (*doubts(timeline), *averages.findings, *notes(timeline.host)))
+    merged = _merged_away(timeline, averages) if device_time == "attributed" else ()
+    return Summary(averages, (*doubts(timeline), *averages.findings, *merged, *notes(timeline.host)))
+
+
+def _merged_away(timeline: Timeline, averages: KeyAverages) -> tuple[Finding, ...]:
+    """Device time that is on ops and in no row of an op: torch makes one of two that lie in each other and have one name."""
+    on_ops = timeline.is_work() & (timeline.slices.host_row >= 0)
+    missing_ns = exact_sum(timeline.slices.duration_ns[on_ops]) - int(averages.self_device_time_total_ns[~averages.is_device].sum())
+    if missing_ns <= 0:
+        return ()
+    message = (
+        f"{missing_ns:,} ns of device time are of ops that lie directly inside one of their own name; torch leaves them out of the "
+        "rows of ops, and so does this table: `rblnpb stacks --format text` has them"
+    )
+    return (Finding(Severity.WARNING, "merged-ops", message, missing_ns),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import pytest
 from rblnpb import sim
 from rblnpb.converters.merging import merge
 from rblnpb.converters.pipeline import SUMMARY_KEYS, SliceSummary, Summary, default_summary_key, device_bounds, summarize
-from rblnpb.errors import UsageError
+from rblnpb.errors import Severity, UsageError
 from rblnpb.profile import Device
 from tests.support.vendor_traces import Launch, device_profile, first_emitter, host_trace, op
 
@@ -96,6 +96,16 @@ def test_without_a_host_trace_there_are_no_ops() -> None:
 def test_device_time_is_of_one_of_two_kinds() -> None:
     with pytest.raises(UsageError, match="'attributed' or 'recorded', not 'guessed'"):
         of_vendor(device_time="guessed")
+
+
+def test_time_of_ops_that_torch_makes_one_of_is_told() -> None:
+    # The launch at 1500 lies in the outer op alone, whose work torch gives up for that of the inner one.
+    twins = (op("aten::mm", 1000, 3000, external_id=1), op("aten::mm", 2600, 200, external_id=2))
+    summary: Summary = summarize(merge(None, host_trace([*twins, *first_emitter(RUN)])))
+    (found,) = [finding for finding in summary.findings if finding.code == "merged-ops"]
+    assert (found.severity, found.count) == (Severity.WARNING, 900)
+    assert found.message.startswith("900 ns of device time are of ops that lie directly inside one of their own name")
+    assert "merged-ops" not in {finding.code for finding in of_vendor().findings}
 
 
 def test_notes_of_the_trace_come_along() -> None:

@@ -28,7 +28,10 @@ BOTH = source(COMPUTED, MOVED, launches=launches({"name": 1}), strings=("", "dec
 
 
 def test_a_verdict_comes_with_all_that_it_rests_on() -> None:
-    verdict = "dma-bound (Neural Engine Clusters (chiplet 0) needs 1.000 µs at its best rate, Neural DMA (chiplet 1) needs 1.500 µs at its best rate)"
+    needs = (
+        "Neural Engine Clusters (chiplet 0) needs 1.000 µs at its best rate, Neural DMA (chiplet 1) needs 1.500 µs at its best rate"
+    )
+    verdict = f"dma-bound ({needs})"
     assert render_bounds_text(device_bounds(BOTH)).splitlines() == [
         f"What bounds the device while it works: {verdict}",
         "  Time: compute alone 500 ns (25.0 %), DMA alone 1.000 µs (50.0 %), both 500 ns (25.0 %), neither 0 ns (0.0 %)",
