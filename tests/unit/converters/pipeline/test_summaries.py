@@ -100,8 +100,8 @@ def test_device_time_is_of_one_of_two_kinds() -> None:
 
 def test_time_of_ops_that_torch_makes_one_of_is_told() -> None:
     # The launch at 1500 lies in the outer op alone, whose work torch gives up for that of the inner one.
-    twins = (op("aten::mm", 1000, 3000, external_id=1), op("aten::mm", 2600, 200, external_id=2))
-    summary: Summary = summarize(merge(None, host_trace([*twins, *first_emitter(RUN)])))
+    twins = (op("aten::mm", 1000, 3000, external_id=1), op("aten::mm", 2600, 2800, external_id=2))
+    summary: Summary = summarize(merge(device_profile(RUN), host_trace(twins)))
     (found,) = [finding for finding in summary.findings if finding.code == "merged-ops"]
     assert (found.severity, found.count) == (Severity.WARNING, 900)
     assert found.message.startswith("900 ns of device time are of ops that lie directly inside one of their own name")
