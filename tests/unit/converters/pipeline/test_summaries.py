@@ -103,8 +103,8 @@ def test_time_of_ops_that_torch_makes_one_of_is_told() -> None:
     twins = (op("aten::mm", 1000, 3000, external_id=1), op("aten::mm", 2600, 2800, external_id=2))
     summary: Summary = summarize(merge(device_profile(RUN), host_trace(twins)))
     (found,) = [finding for finding in summary.findings if finding.code == "merged-ops"]
-    assert (found.severity, found.count) == (Severity.WARNING, 900)
-    assert found.message.startswith("900 ns of device time are of ops that lie directly inside one of their own name")
+    assert (found.severity, found.count) == (Severity.WARNING, 700)
+    assert found.message.startswith("700 ns of device time are of ops that lie directly inside one of their own name")
     assert "merged-ops" not in {finding.code for finding in of_vendor().findings}
 
 
