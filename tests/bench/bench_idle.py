@@ -14,8 +14,8 @@ import numpy as np
 
 from rblnpb import converters, sim
 from rblnpb.converters.analyze.idle.gaps import gaps_between
-from rblnpb.converters.analyze.intervals import busy_stretches
 from rblnpb.converters.analyze.idle.occupancy import device_occupancy, ordered_work
+from rblnpb.converters.analyze.intervals import busy_stretches
 from rblnpb.converters.timeline import Int64, Timeline
 
 TURNS = 5

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from rblnpb import sim
+from rblnpb.converters.analyze.grouping import exact_sums, group_unions, nearest_ranks
 from rblnpb.converters.analyze.slices.bounds import device_bounds
 from rblnpb.converters.analyze.slices.engine_rates import engine_rates
 from rblnpb.converters.analyze.slices.program_groups import call_groups, program_groups
 from rblnpb.converters.analyze.slices.slice_groups import SliceGroups, layer_groups, stage_groups
-from rblnpb.converters.analyze.slices.slice_statistics import exact_sums, group_unions, nearest_ranks, slice_statistics
+from rblnpb.converters.analyze.slices.slice_statistics import slice_statistics
 from rblnpb.converters.analyze.slices.slice_summary import SLICE_KEYS, slice_summary
 from rblnpb.converters.merging import merge
 from rblnpb.converters.timeline import Int64, Timeline

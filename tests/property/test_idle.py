@@ -18,8 +18,8 @@ from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
 from rblnpb.converters.analyze.idle.gap_causes import GapPieces, explain_gaps
 from rblnpb.converters.analyze.idle.gaps import Gaps, gaps_between, inside_calls
 from rblnpb.converters.analyze.idle.idle import device_idle
-from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
 from rblnpb.converters.analyze.idle.occupancy import device_calls, device_occupancy, ordered_work
+from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
 from rblnpb.converters.dialect import op_rows
 from rblnpb.converters.pipeline import idle
 from rblnpb.converters.results import CAUSES, STEPS

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
+from rblnpb.converters.analyze.grouping import exact_sums, group_unions, nearest_ranks
 from rblnpb.converters.analyze.slices.bounds import device_bounds
-from rblnpb.converters.analyze.slices.slice_statistics import exact_sums, group_unions, nearest_ranks
 from rblnpb.converters.analyze.slices.slice_summary import SLICE_KEYS, slice_summary
 from rblnpb.converters.merging import merge
 from rblnpb.converters.pipeline import SliceSummary, summarize

@@ -24,13 +24,12 @@ from rblnpb.wording import counted
 
 from ...results import Advice
 from ...timeline import Bool, Int64, Timeline
+from ..grouping import nearest_ranks, numbered
 from ..host.host_stack import HostStack
 from ..intervals import exact_sum
 from ..launches.launch_gaps import launch_gaps
 from ..launches.launch_work import LaunchWork
 from ..slices.engine_rates import COMPUTE_KINDS, DMA_KINDS, cycles_and_bytes
-from ..slices.slice_groups import numbered
-from ..slices.slice_statistics import nearest_ranks
 
 __all__ = ["lost_records", "starved_device", "uneven_slices"]
 

@@ -18,9 +18,9 @@ import numpy as np
 from rblnpb.wording import counted, first_few
 
 from ...results import Advice
+from ..grouping import numbered
 from ..host.host_classes import CLASSES, HostClasses
 from ..intervals import exact_sum
-from ..slices.slice_groups import numbered
 from .advice_runtime import MANY, repeated_waits, small_downloads
 
 __all__ = ["host_habits"]

@@ -144,7 +144,8 @@ def _measured_ns(timeline: Timeline) -> Int64:
     if window is None:
         return runtime.duration_ns
     start_ns, end_ns = runtime.start_ns, runtime.start_ns + runtime.duration_ns
-    return np.maximum(np.minimum(end_ns, window[1]) - np.maximum(start_ns, window[0]), 0)
+    measured_ns: Int64 = np.maximum(np.minimum(end_ns, window[1]) - np.maximum(start_ns, window[0]), 0)
+    return measured_ns
 
 
 def _program_keys(timeline: Timeline, rows: Int64) -> Int64:

@@ -12,11 +12,12 @@ from rblnpb.wording import counted
 
 from ...results import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from ...timeline import JOIN_RULES, Bool, Int64, Timeline
+from ..grouping import exact_sums
 from ..host.host_calls import MODULE, PYTHON, HostCalls, is_within
-from ..intervals import exact_sum, whole_sums
+from ..intervals import exact_sum
 from ..launches.launch_calls import launch_calls
 from .device_work import DeviceWork, device_work
-from .frame_groups import FrameGroups, exact_sums
+from .frame_groups import FrameGroups
 from .stacked_calls import KEPT, StackedCalls, stack_calls
 from .stacks import Stacks, add_leaves
 
@@ -84,7 +85,7 @@ def call_stacks(timeline: Timeline, by: str, weight: str, *, with_stages: bool) 
         frames=frames,
         parent=stacks.parent,
         frame=stacks.frame,
-        weight_ns=tuple(whole_sums(exact_sums(values, stacks.of_row, len(stacks)))),
+        weight_ns=tuple(exact_sums(stacks.of_row, values, len(stacks)).tolist()),
         sources=timeline.sources,
         coverage=_coverage(timeline, stacked, work),
         findings=_findings(timeline, stacked),
@@ -152,7 +153,7 @@ def _host_columns(own: FrameGroups, stacked: StackedCalls) -> dict[str, list[int
     frame = first + calls.frame[kept]
     is_outermost = ~_is_repeated(stacked.own)[stacked.own.of_row[kept]]
     duration_ns = (calls.end_ns - calls.start_ns)[kept]
-    whole_ns = whole_sums(exact_sums(duration_ns[is_outermost], frame[is_outermost], own.count))
+    whole_ns = exact_sums(frame[is_outermost], duration_ns[is_outermost], own.count).tolist()
     last = first + len(calls.frames)
     total_ns[first:last] = whole_ns[first:last]
     return {

@@ -11,24 +11,10 @@ from ...timeline import Bool, Int64
 from ..intervals import busy_stretches, halves, whole_sums
 from .stacks import Stacks
 
-__all__ = ["FrameGroups", "GroupedRows", "exact_sums"]
+__all__ = ["FrameGroups", "GroupedRows"]
 
 _STRETCHES_AT_ONCE: Final = 1 << 22
 """About how many stretches of time are sorted at once: some hundred megabytes."""
-
-
-def exact_sums(values: Int64, group: Int64, count: int) -> Int64:
-    """int64[2, count]; sums by group in the two parts of `intervals.halves`, which hold any size; the whole is `whole_sums` of it.
-
-    Args:
-        values: int64[n].
-        group: int64[n]; not negative.
-        count: More than the greatest group.
-    """
-    sums = np.zeros((2, count), np.int64)
-    for sum_of_half, half in zip(sums, halves(values), strict=True):
-        np.add.at(sum_of_half, group, half)
-    return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +75,7 @@ class GroupedRows:
         Args:
             values: int64[n].
         """
-        by_stack = exact_sums(values, self.stack, self.stack_count)
+        by_stack = _half_sums(values, self.stack, self.stack_count)
         sums = np.zeros((2, 2, self.count), np.int64)
         for own, total, half in zip(*sums, by_stack, strict=True):
             np.add.at(own, self.innermost, half)
@@ -178,3 +164,17 @@ def _ranges(first: Int64, size: Int64) -> Int64:
     ends = np.cumsum(size)
     numbers: Int64 = np.arange(int(size.sum()), dtype=np.int64) + np.repeat(first - (ends - size), size)
     return numbers
+
+
+def _half_sums(values: Int64, group: Int64, count: int) -> Int64:
+    """int64[2, count]; sums by group in the two parts of `intervals.halves`, which hold any size; the whole is `whole_sums` of it.
+
+    Args:
+        values: int64[n].
+        group: int64[n]; not negative.
+        count: More than the greatest group.
+    """
+    sums = np.zeros((2, count), np.int64)
+    for sum_of_half, half in zip(sums, halves(values), strict=True):
+        np.add.at(sum_of_half, group, half)
+    return sums

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...timeline import HostTrace, Int64, Timeline
-from ..slices.slice_groups import numbered
+from ..grouping import numbered
 
 __all__ = ["HostThreads", "host_threads"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...results import CAUSES, STEPS, CauseTime, NamedTime
 from ...timeline import Int64, Timeline
-from ..slices.slice_groups import numbered
+from ..grouping import numbered
 from .gap_causes import GapPieces
 from .gaps import Gaps
 

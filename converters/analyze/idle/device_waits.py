@@ -11,7 +11,7 @@ from rblnpb.strings import StringTable
 
 from ...results import CAUSES, STEPS
 from ...timeline import Bool, Int64, Timeline
-from ..slices.slice_groups import numbered
+from ..grouping import numbered
 from .coverage import Coverage
 from .host_activity import interned
 

@@ -14,8 +14,8 @@ from rblnpb.strings import StringTable
 from ...dialect import device_rows, op_rows, slice_rows
 from ...results import CAUSES, STEPS
 from ...timeline import Bool, HostTrace, Int64, Timeline
+from ..grouping import numbered
 from ..host.host_threads import HostThreads
-from ..slices.slice_groups import numbered
 from .coverage import Coverage
 
 __all__ = ["HostActivities", "host_activities", "interned", "op_coverage", "overhead_name", "told_tracks"]

@@ -12,9 +12,9 @@ import numpy as np
 from ...dialect import host_window
 from ...results import DeviceOccupancy, EngineOccupancy, KindOccupancy, Occupancies, Occupancy, ProgramOccupancy
 from ...timeline import Bool, Int64, Timeline
+from ..grouping import numbered
 from ..intervals import LaneTimes, halves, lane_times, whole_sums
 from ..slices.program_groups import program_groups
-from ..slices.slice_groups import numbered
 
 __all__ = ["Calls", "OrderedWork", "device_calls", "device_occupancy", "ordered_work", "program_occupancy"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...results import Distribution
 from ...timeline import Int64
-from ..slices.slice_statistics import exact_sums, nearest_ranks
+from ..grouping import exact_sums, nearest_ranks
 
 __all__ = ["distribution", "distributions"]
 

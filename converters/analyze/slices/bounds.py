@@ -19,11 +19,11 @@ from rblnpb.errors import UsageError
 
 from ...results import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from ...timeline import Int64, Timeline
+from ..grouping import exact_sums, group_unions, numbered
 from ..intervals import union_ns
 from .engine_rates import COMPUTE_KINDS, DMA_KINDS, cycles_and_bytes, engine_rates, frequency_findings
 from .program_groups import program_groups
-from .slice_groups import SliceGroups, chiplet, layer_groups, numbered, work_rows
-from .slice_statistics import exact_sums, group_unions
+from .slice_groups import SliceGroups, chiplet, layer_groups, work_rows
 from .steps import step_groups
 
 __all__ = ["device_bounds", "group_bounds"]
@@ -139,7 +139,8 @@ def _needs(timeline: Timeline, groups: SliceGroups, amount: Int64, rates: Sequen
         timeline.slices.duration_ns[groups.rows[own]],
     )
     best = {rate.kind: rate.per_second for rate in rates}
-    per_second = np.array([best.get(one.kind, 0) for one in tracks], np.int64)
+    # Damaged amounts in a nanosecond make rates that no integer of 64 bits holds.
+    per_second = np.array([best.get(one.kind, 0) for one in tracks], np.float64)
     is_counted = (amount[own] != ABSENT) & (per_second[track] > 0)
     # One number for each group and engine that meet.
     pairs, pair = numbered(group * max(len(tracks), 1) + track)

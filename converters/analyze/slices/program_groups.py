@@ -6,7 +6,8 @@ import numpy as np
 
 from ...nesting import enclosing, nest
 from ...timeline import Bool, Int64, Timeline
-from .slice_groups import UNKNOWN, SliceGroups, named_groups, numbered, work_rows
+from ..grouping import numbered
+from .slice_groups import UNKNOWN, SliceGroups, named_groups, work_rows
 
 __all__ = ["call_groups", "program_groups"]
 

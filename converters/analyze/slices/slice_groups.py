@@ -17,6 +17,7 @@ from rblnpb.naming import family, parse
 from rblnpb.profile import ENGINE_NAMES, EngineKind
 
 from ...timeline import Int64, SliceNames, Timeline, Track
+from ..grouping import numbered
 
 __all__ = [
     "UNKNOWN",
@@ -27,7 +28,6 @@ __all__ = [
     "kind_name",
     "layer_groups",
     "named_groups",
-    "numbered",
     "stage_groups",
     "work_rows",
 ]
@@ -57,25 +57,6 @@ class SliceGroups:
 def work_rows(timeline: Timeline) -> Int64:
     """int64[n]; rows of `timeline.slices` that are busy time, ascending."""
     return np.flatnonzero(timeline.is_work())
-
-
-def numbered(code: Int64) -> tuple[Int64, Int64]:
-    """Distinct values, ascending, and the place of each value among them: `np.unique`, without its sort where values are dense.
-
-    >>> numbered(np.array([7, 5, 7]))
-    (array([5, 7]), array([1, 0, 1]))
-    """
-    if not len(code):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    least = int(code.min())
-    reach = int(code.max()) - least + 1
-    if reach > 4 * len(code) + 1024:
-        distinct, place = np.unique(code, return_inverse=True)
-        return distinct.astype(np.int64), place.astype(np.int64)
-    is_there = np.zeros(reach, np.bool_)
-    is_there[code - least] = True
-    place = np.cumsum(is_there) - 1
-    return np.flatnonzero(is_there) + least, place[code - least]
 
 
 def named_groups(rows: Int64, group: Int64, columns: dict[str, Sequence[object]]) -> SliceGroups:

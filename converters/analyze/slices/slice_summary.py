@@ -12,11 +12,12 @@ from rblnpb.errors import UsageError
 
 from ...results import EngineRate, GroupBounds, SliceOverview, SliceRows, SliceStatistics
 from ...timeline import Int64, Timeline
+from ..grouping import exact_sums, nearest_ranks
 from .bounds import group_bounds
 from .engine_rates import PEAK_BASIS, engine_rates, frequency_findings
 from .program_groups import call_groups, program_groups
 from .slice_groups import SliceGroups, engine_groups, family_groups, layer_groups, stage_groups
-from .slice_statistics import exact_sums, nearest_ranks, slice_statistics, slice_totals
+from .slice_statistics import slice_statistics, slice_totals
 from .steps import StepGroups, step_groups, step_phases
 
 __all__ = ["SLICE_KEYS", "slice_summary"]

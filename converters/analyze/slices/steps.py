@@ -22,8 +22,8 @@ from rblnpb.columns import ABSENT
 
 from ...dialect import OPS, slice_rows
 from ...timeline import HostTrace, Id, Int32, Int64, Timeline
+from ..grouping import exact_sums
 from .slice_groups import UNKNOWN, SliceGroups, work_rows
-from .slice_statistics import exact_sums
 
 __all__ = ["NO_STEP", "WHOLE_WINDOW", "StepGroups", "Steps", "find_steps", "phase", "step_groups", "step_phases"]
 

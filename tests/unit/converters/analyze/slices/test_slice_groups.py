@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rblnpb.converters.analyze.slices.slice_groups import (
@@ -13,7 +12,6 @@ from rblnpb.converters.analyze.slices.slice_groups import (
     family_groups,
     kind_name,
     layer_groups,
-    numbered,
     stage_groups,
 )
 from rblnpb.converters.timeline import Track
@@ -84,11 +82,6 @@ def test_a_whole_name_is_taken_apart_where_it_is_of_the_grammar(row: dict[str, A
 def test_one_layer_told_by_part_and_by_whole_name_is_one_group() -> None:
     source = timeline(slices=slices({"stage": "mm"}, {"name": "0_W0_mm_1"}, {"name": "1_W0_mm_1"}))
     assert members(layer_groups(source)) == {("mm",): [0, 1, 2]}
-
-
-def test_numbers_far_apart_are_told_apart_as_those_close_together() -> None:
-    distinct, place = numbered(np.array([2**62, -5, 2**62]))
-    assert (distinct.tolist(), place.tolist()) == ([-5, 2**62], [1, 0, 1])
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.analyze.slices.slice_groups import SliceGroups
-from rblnpb.converters.analyze.slices.slice_statistics import (
-    exact_sums,
-    group_unions,
-    nearest_ranks,
-    slice_statistics,
-    slice_totals,
-)
+from rblnpb.converters.analyze.slices.slice_statistics import slice_statistics, slice_totals
 from rblnpb.converters.results import SliceTotals
 from rblnpb.converters.timeline import Timeline, Track
 from tests.support.timelines import slices, timeline
@@ -57,13 +50,6 @@ def test_durations_are_summed_ranked_and_joined_group_by_group() -> None:
     }
 
 
-def test_percentiles_are_values_that_were_measured() -> None:
-    values = np.arange(100, 0, -1)
-    ranks = nearest_ranks(np.zeros(100, np.int64), values, 1, (0, 50, 90, 99, 100))
-    assert ranks.T.tolist() == [[1, 50, 90, 99, 100]]
-    assert nearest_ranks(np.zeros(3, np.int64), np.array([30, 10, 20]), 1, (0, 50, 90)).T.tolist() == [[10, 20, 30]]
-
-
 def test_bytes_and_cycles_are_of_the_slices_that_tell_them() -> None:
     rows = (
         {"duration": 10, "size_bytes": 100},
@@ -103,17 +89,6 @@ def test_a_group_without_slices_counts_nothing() -> None:
         ABSENT,
         0,
     ]
-
-
-def test_sums_beyond_64_bits_are_whole_numbers_all_the_same() -> None:
-    sums = exact_sums(np.array([0, 0, 0, 1]), np.array([2**62, 2**62, 2**62, 1]), 2)
-    assert sums.tolist() == [3 * 2**62, 1]
-
-
-@pytest.mark.parametrize("scale", [1, 2**58])
-def test_unions_of_damaged_times_are_exact_too(scale: int) -> None:
-    group, start, length = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 8, 15, 3]), np.array([9, 4, 9, 1, 0])
-    assert group_unions(group, start * scale, length * scale, 3).tolist() == [17 * scale, 5 * scale, 0]
 
 
 def test_totals_are_of_all_slices_whatever_their_group() -> None:
