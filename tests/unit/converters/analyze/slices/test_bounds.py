@@ -151,3 +151,9 @@ def test_damaged_counts_end_where_62_bits_do() -> None:
 def test_tracks_without_a_chiplet_tell_of_none() -> None:
     bounds = device_bounds(source({"track": 0, "duration": 5}, tracks=(TRACKS[HDMA],)))
     assert (bounds.chiplets, bounds.skew) == ((), ())
+
+
+def test_a_rate_beyond_64_bits_bounds_all_the_same() -> None:
+    bounds = device_bounds(source(cycles(FIRST, 1, 2**62)))
+    assert (bounds.rates[0].per_second, bounds.whole.verdict) == (2**62 * 10**9, ("compute-bound",))
+    assert bounds.whole.compute_ns.tolist() == [1]
