@@ -187,7 +187,7 @@ class Device:
 
 @dataclass(frozen=True)
 class Engine:
-    """One unit of a device that executes one thing at a time. `chiplet` None: the device as a whole."""
+    """A part of a device that does one piece of work after the other. `chiplet` None: the device as a whole."""
 
     engine_id: int
     device_id: int

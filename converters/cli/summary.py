@@ -1,4 +1,4 @@
-"""rblnpb summary: the table known from torch, with the device time on the op that caused it; or device slices by anything else."""
+"""rblnpb summary: torch's table of ops, which have the device time that they caused; or device slices by anything else."""
 
 from __future__ import annotations
 
