@@ -38,7 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--weight",
         choices=("device-sum", "device-union", "host-self"),
-        help="what stacks weigh: durations of work; busy time, overlaps once; the host's time in ops, and with --by all in named ranges; default: device-sum if there is any",
+        help="what stacks weigh: durations of work; busy time, overlaps once; the host's time in ops, with --by all in named "
+        "ranges too; default: device-sum if there is any",
     )
     parser.add_argument("--stages", action="store_true", help="the stage of device work is the innermost frame")
     help_text = "stacks (folded, speedscope) or the table (text, json, csv); default: by the suffix of OUT, else folded"
