@@ -27,7 +27,7 @@ from typing import NamedTuple
 import _venv
 
 PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
-# What is checked once: the house itself, the outputs in viewers, speed, and the long searches through data, which no Python changes.
+# What is checked once: the house itself, outputs in viewers, speed, and the long searches through data, which no Python changes.
 NOT_AGAIN = ("arch", "bench", "browser", "cli/test_scripts.py", "compat", "fuzz", "property", "torch")
 ONCE = [f"--ignore=tests/{path}" for path in NOT_AGAIN]
 
