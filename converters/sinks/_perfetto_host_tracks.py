@@ -53,7 +53,7 @@ def add_host_tracks(host: HostTrace, thread: Int32, row_count: Int64, book: Trac
         name = next((host.process_names[one] for one in pids if one in host.process_names), "")
         labels = [host.process_labels[one] for one in pids if one in host.process_labels]
         odd += isinstance(pid, int) and not fits(pid)
-        told = name if fits(pid) else f"{name or 'process'} (pid {pids[0]})"
+        told = name if fits(pid) else _told(name, "process", "pid", pids[0])
         process, known = book.process(pid, told, *labels)
         shown.processes.update(dict.fromkeys(pids, process))
         for row in stand:
@@ -75,10 +75,17 @@ def _add_thread(
     if isinstance(tid, int) and fits(tid):
         shown.threads[row] = book.thread(process, pid, tid, name)
     else:
-        shown.threads[row] = book.row(process, f"{name or 'thread'} (tid {same[0].tid})")
-    told = name or f"thread {same[0].tid}"
+        shown.threads[row] = book.row(process, _told(name, "thread", "tid", same[0].tid))
+    told = name or (f"thread {tid}" if isinstance(tid, int) else _told(name, "thread", "tid", same[0].tid))
     rows = [book.row(int(shown.threads[row]), f"{told} ({lane + 1})") for lane in range(1, count)]
     shown.further[row] = rows[0] if rows else 0
+
+
+def _told(name: str, kind: str, of: str, id_: Id) -> str:
+    """A name that tells what the id was; a text tells it by itself."""
+    if isinstance(id_, str):
+        return f"{name} ({id_})" if name and id_ and name != id_ else name or id_ or kind
+    return f"{name or kind} ({of} {id_})"
 
 
 def _number(id_: Id) -> Id:

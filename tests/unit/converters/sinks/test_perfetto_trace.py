@@ -227,9 +227,9 @@ def test_what_is_no_number_for_perfetto_is_a_row_with_a_name() -> None:
     assert [(one.path, one.name) for one in written(source).slices] == [
         (("process (pid -3)", "thread 11"), "a"),
         (("process 10", "thread (tid 1099511627776)"), "b"),
-        (("process 10", "thread (tid row)"), "c"),
+        (("process 10", "row"), "c"),
         (("process 10", "thread (tid 0)"), "d"),
-        (("process (pid Spans)", "thread 11"), "e"),
+        (("Spans", "thread 11"), "e"),
         (("process 10", "thread (tid None)"), "f"),
     ]
     assert codes(source) == {"host-ids-renumbered": 3}
