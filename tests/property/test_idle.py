@@ -147,7 +147,7 @@ def explained(one: Timeline, lane_of: str, min_gap_ns: int) -> tuple[Gaps, GapPi
 
 
 @given(timelines, st.sampled_from(("device", "engine")), st.integers(0, 4))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: int) -> None:
     found, pieces = explained(one, by, min_gap_ns)
     oracle = Oracle(one, min_gap_ns)

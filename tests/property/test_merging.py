@@ -109,7 +109,7 @@ def test_sums_are_exact_beyond_64_bits(values: list[int]) -> None:
 
 
 @given(profiles(), st.booleans())
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(max_examples=75, suppress_health_check=list(HealthCheck))
 def test_no_time_of_a_profile_is_too_large_for_the_way_to_a_trace(profile: Profile, with_host: bool) -> None:
     file = io.BytesIO()
     rblnpb.write(profile, file)
