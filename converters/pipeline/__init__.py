@@ -3,6 +3,7 @@
 Every step that the command line offers is a function here; nothing here knows argv, a terminal or an exit code.
 """
 
+from ..analyze.slices.step_breakdown import step_breakdown
 from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks, write_data
 from .idle import Idle, idle
@@ -47,6 +48,7 @@ __all__ = [
     "simulate_to_file",
     "simulation_choices",
     "status",
+    "step_breakdown",
     "summarize",
     "write_chrome_trace",
     "write_data",

@@ -23,12 +23,14 @@ from .key_averages import KeyAverages
 from .latency import Distribution, Latency, LatencyFigures, LatencyGroup, QueueUse
 from .slice_summary import SliceOverview, SliceRows, SliceStatistics, SliceTotals
 from .status import EngineActivity, ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
+from .step_breakdown import STEP_PARTS, StepBreakdown
 
 __all__ = [
     "CAUSES",
     "FRAME_KINDS",
     "HOST_CLASSES",
     "STEPS",
+    "STEP_PARTS",
     "Advice",
     "AdviceReport",
     "AttributionTable",
@@ -70,4 +72,5 @@ __all__ = [
     "SliceRows",
     "SliceStatistics",
     "SliceTotals",
+    "StepBreakdown",
 ]

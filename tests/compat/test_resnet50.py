@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rblnpb.converters.analyze.slices.step_breakdown import step_breakdown
 from rblnpb.converters.analyze.torch_table.key_averages import key_averages
 from rblnpb.converters.analyze.torch_table.timeline_links import timeline_links
 from rblnpb.converters.merging import merge
@@ -72,3 +73,16 @@ def test_every_kernel_has_the_plugins_calls_and_times() -> None:
     assert {name: (len(one), sum(one), round(sum(one) / len(one)), max(one), min(one)) for name, one in durations.items()} == {
         row[columns["Name"]]: tuple(row[columns[column]] for column in wanted) for row in expected()["kernels"]
     }
+
+
+def test_every_step_is_spent_as_the_plugin_says() -> None:
+    steps, told = step_breakdown(sample()), expected()
+    rows = [[step.name.removeprefix("ProfilerStep#"), *(part // 1000 for part in step.parts_ns)] for step in steps]
+    assert rows == told["steps_rows"]
+    (average,) = told["performance"]
+    count = len(steps)
+    assert round(sum(step.duration_ns for step in steps) / count / 1000) == average["value"]
+    for part, one in enumerate(average["children"]):
+        assert round(sum(step.parts_ns[part] for step in steps) / count / 1000) == one["value"]
+    kernel_ns, total_ns = (sum(values) for values in ((step.parts_ns[0] for step in steps), (step.duration_ns for step in steps)))
+    assert f"{100 * kernel_ns / total_ns:.2f} %" == told["gpu_metrics"]["GPU Utilization"]
