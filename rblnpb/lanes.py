@@ -35,12 +35,15 @@ def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -
         the earlier row is the outer one.
     """
     lane = np.zeros(len(track), np.int32)
-    # An empty slice crosses nothing.
-    rows = np.arange(len(track)) if (duration_ns > 0).all() else np.flatnonzero(duration_ns > 0)
-    own = track if len(rows) == len(track) else track[rows]
-    # Few numbers are sorted in half the time when they are small ones.
+    # An empty slice crosses nothing. Few numbers are sorted in half the time when they are small ones.
     narrow = np.uint16 if int(track.max(initial=0)) < 1 << 16 else track.dtype
-    rows = rows[np.argsort(own.astype(narrow), kind="stable")]
+    if (duration_ns > 0).all():
+        own = track
+        rows = np.argsort(own.astype(narrow), kind="stable")
+    else:
+        rows = np.flatnonzero(duration_ns > 0)
+        own = track[rows]
+        rows = rows[np.argsort(own.astype(narrow), kind="stable")]
     ends = np.cumsum(np.bincount(own))
     # Whole tracks, as many as keep the work in the processor's cache.
     batch = np.searchsorted(ends, np.arange(_BATCH, len(rows), _BATCH), side="right")

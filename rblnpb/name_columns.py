@@ -59,8 +59,11 @@ class NameColumns:
         has_workload = style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM)
         if has_whole:
             command, workload = np.where(is_whole, 0, command), np.where(is_whole, -1, workload)
-        no_workload = np.broadcast_to(np.int64(-1), len(text))
-        parts = (text, command, np.maximum(workload, -1) if has_workload else no_workload, is_whole)
+        if not has_workload:
+            workload = np.broadcast_to(np.int64(-1), len(text))
+        elif int(workload.min(initial=0)) < -1:
+            workload = np.maximum(workload, -1)
+        parts = (text, command, workload, is_whole)
         kinds, self._tail = distinct(*parts)
         self._tails = [
             texts[row] if whole else b"%s%s_%d" % (b"W%d_" % load if load >= 0 else b"", texts[row], index)
@@ -95,13 +98,17 @@ class NameColumns:
         if self._style is NameStyle.PLAIN:
             return _rows(tails, tail), tail_bytes[tail]
         kinds, head = distinct(*(part[rows] for part in self._call))
-        first = b"i%d_" if self._style is NameStyle.MULTI_STREAM else b""
-        heads = [
-            b"" if any(whole) else (first % instance if first else b"") + (b"%d_" % call if call >= 0 else b"")
-            for instance, call, *whole in zip(*(kind.tolist() for kind in kinds), strict=True)
-        ]
+        heads = self._heads(*(kind.tolist() for kind in kinds))
         head_bytes = np.array(list(map(len, heads)), np.int64)[head]
         return _side_by_side(_rows(_padded(heads), head), head_bytes, _rows(tails, tail), tail_bytes[tail])
+
+    def _heads(self, instances: list[int], calls: list[int], wholes: Sequence[bool] = ()) -> list[bytes]:
+        """What stands before the tails of some calls."""
+        heads = [b"%d_" % call if call >= 0 else b"" for call in calls]
+        if self._style is NameStyle.MULTI_STREAM:
+            firsts = {instance: b"i%d_" % instance for instance in set(instances)}
+            heads = [firsts[instance] + head for instance, head in zip(instances, heads, strict=True)]
+        return [b"" if whole else head for whole, head in zip(wholes, heads, strict=True)] if wholes else heads
 
 
 def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], Int32]:

@@ -6,7 +6,7 @@ Slices that came out of the host trace are shown there already and are left alon
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
-from ..timeline import Bool, Int32, Int64, Timeline, Track
+from ..timeline import Int32, Int64, Timeline, Track
 
 __all__ = ["RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
 
@@ -109,20 +109,19 @@ def _own_tracks(timeline: Timeline) -> list[int]:
 
 def _lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:
     """Lanes of slices and of frames, which may share a track, and how many lanes each track needs."""
-    both = (timeline.slices, timeline.frames)
-    own = [slices.event < 0 for slices in both]
+    slices, frames = timeline.slices, timeline.frames
+    if not len(frames) and (slices.event < 0).all():
+        lane = lanes(slices.track, slices.start_ns, slices.duration_ns)
+        return lane, np.zeros(0, np.int32), _lane_counts(len(timeline.tracks), slices.track, lane)
+    own = [table.event < 0 for table in (slices, frames)]
     track, start, duration = (
-        np.concatenate([_chosen(getattr(slices, name), rows) for slices, rows in zip(both, own, strict=True)])
+        np.concatenate([getattr(table, name)[rows] for table, rows in zip((slices, frames), own, strict=True)])
         for name in ("track", "start_ns", "duration_ns")
     )
     lane = lanes(track, start, duration)
-    slice_lane, frame_lane = (np.zeros(len(slices), np.int32) for slices in both)
+    slice_lane, frame_lane = (np.zeros(len(table), np.int32) for table in (slices, frames))
     slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [int(own[0].sum())])
     return slice_lane, frame_lane, _lane_counts(len(timeline.tracks), track, lane)
-
-
-def _chosen(column: npt.NDArray[Any], rows: Bool) -> npt.NDArray[Any]:
-    return column if rows.all() else column[rows]
 
 
 def _lane_counts(track_count: int, track: npt.NDArray[np.integer], lane: Int32) -> Int64:

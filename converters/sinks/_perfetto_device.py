@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from rblnpb.columns import ABSENT
 from rblnpb.lanes import outer_first
 from rblnpb.name_columns import NameColumns
 from rblnpb.naming import NameStyle
@@ -19,7 +18,7 @@ from rblnpb.perfetto_wire import utf8
 from ..timeline import AlignedSlices, Bool, Id, Int32, Int64, SliceNames, Timeline
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
-from ._perfetto_slices import IDENTIFIER, INTEGER, TEXT, Argument, Rows, SliceColumns
+from ._perfetto_slices import Argument, Rows, SliceColumns
 from ._perfetto_tracks import TrackBook
 
 __all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
@@ -121,13 +120,12 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
     for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
         names, arguments = _names(slices.names), _arguments(timeline, slices, texts)
         yield _columns(slices.start_ns, slices.duration_ns, track, categories, names, arguments, shift_ns)
-    runtime, named = timeline.runtime, partial(texts.number, ANNOTATION_NAMES)
+    runtime = timeline.runtime
     names = _plain_names(timeline.strings, runtime.name)
+    named = partial(texts.number, ANNOTATION_NAMES)
     arguments = [
-        Argument(
-            texts.number(ANNOTATION_NAMES, "launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id), IDENTIFIER
-        ),
-        Argument(named("size_bytes"), lambda rows: runtime.size_bytes[rows]),
+        Argument.identifier(named("launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id)),
+        Argument.number(named("size_bytes"), lambda rows: runtime.size_bytes[rows]),
     ]
     yield _columns(runtime.start_ns, runtime.duration_ns, tracks.runtime, categories, names, arguments, shift_ns)
 
@@ -141,7 +139,8 @@ def _columns(
     arguments: list[Argument],
     shift_ns: int,
 ) -> SliceColumns:
-    order = outer_first(start_ns, start_ns + duration_ns)
+    is_ordered = bool((start_ns[1:] > start_ns[:-1]).all())
+    order = np.arange(len(start_ns)) if is_ordered else outer_first(start_ns, start_ns + duration_ns)
     return SliceColumns(
         rows=order if track.all() else order[track[order] > 0],
         track=track,
@@ -158,7 +157,7 @@ def _names(names: SliceNames) -> NameColumns:
     return NameColumns(
         names.style,
         list(map(utf8, names.strings)),
-        text=np.where(is_whole, names.override, names.stage),
+        text=np.where(is_whole, names.override, names.stage) if is_whole.any() else names.stage,
         is_whole=is_whole,
         command=names.command,
         instance=names.instance,
@@ -185,29 +184,27 @@ def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> l
     """What slices tell: as in the Chrome trace, and the op that caused them."""
     named = partial(texts.number, ANNOTATION_NAMES)
     stages = texts.table(ANNOTATION_TEXTS, slices.names.strings, slices.names.stage)
-    told = [Argument(named("stage"), lambda rows: stages[slices.names.stage[rows]], form=TEXT)]
+    told = [Argument.text(named("stage"), lambda rows: stages[slices.names.stage[rows]])]
     if timeline.host is not None:
         events = timeline.host.events
         op = np.where(slices.host_row < 0, 0, events.name[slices.host_row]) if len(events) else np.zeros(len(slices), np.int32)
         ops = texts.table(ANNOTATION_TEXTS, timeline.host.strings, op)
-        told.append(Argument(named("op"), lambda rows: ops[op[rows]], form=TEXT))
-        told.append(Argument(named("External id"), partial(_linked, slices.host_row, events.external_id), IDENTIFIER))
+        told.append(Argument.text(named("op"), lambda rows: ops[op[rows]]))
+        told.append(Argument.identifier(named("External id"), partial(_linked, slices.host_row, events.external_id)))
     if "launch_id" not in timeline.argument_names:
-        told.append(Argument(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id), IDENTIFIER))
+        told.append(Argument.identifier(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id)))
     for column, name in enumerate(timeline.argument_names):
-        is_id = name == "launch_id"
-        values = partial(_argument, slices.arguments, column, is_id=is_id)
-        told.append(Argument(named(name), values, IDENTIFIER if is_id else INTEGER))
+        form = Argument.identifier if name == "launch_id" else Argument.number
+        told.append(form(named(name), partial(_argument, slices.arguments, column)))
     return told
 
 
-def _argument(arguments: Int64, column: int, rows: Rows, *, is_id: bool) -> Int64:
+def _argument(arguments: Int64, column: int, rows: Rows) -> Int64:
     values: Int64 = arguments[rows, column]
-    return np.where(values == 0, ABSENT, values) if is_id else values
+    return values
 
 
 def _linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
     """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
     found = link[rows]
-    values = np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)
-    return np.where(values == 0, ABSENT, values)
+    return np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)

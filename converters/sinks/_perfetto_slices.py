@@ -28,16 +28,10 @@ from ..timeline import Int32, Int64
 from ._perfetto_flows import FlowEnds
 from ._perfetto_tracks import SEQUENCE
 
-__all__ = ["IDENTIFIER", "INTEGER", "TEXT", "Argument", "Rows", "SliceColumns", "slice_blocks"]
+__all__ = ["Argument", "Rows", "SliceColumns", "slice_blocks"]
 
 Rows = Int64 | slice
 """Some rows of a table, as numpy takes them."""
-
-IDENTIFIER: Final = 3
-"""A number of 64 bits without sign."""
-INTEGER: Final = 4
-TEXT: Final = 17
-"""The number of a text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +40,37 @@ class Argument:
 
     Attributes:
         name: Number of its name.
-        values: Gives the values of some rows: int64 numbers, ABSENT where a row has none; or int32 numbers of texts, 0 = none.
+        values: Gives the values of some rows.
         form: Which field of a debug annotation takes them.
+        absent: What stands for none, besides ABSENT.
     """
 
     name: int
     values: Callable[[Rows], Int32 | Int64]
-    form: int = INTEGER
+    form: int
+    absent: int
+
+    @classmethod
+    def number(cls, name: int, values: Callable[[Rows], Int64]) -> Argument:
+        """A number, int64; ABSENT where a row has none."""
+        return cls(name, values, 4, ABSENT)
+
+    @classmethod
+    def identifier(cls, name: int, values: Callable[[Rows], Int64]) -> Argument:
+        """A number of 64 bits without sign, as int64 of the same bits; 0 where a row has none."""
+        return cls(name, values, 3, 0)
+
+    @classmethod
+    def text(cls, name: int, values: Callable[[Rows], Int32]) -> Argument:
+        """A text, by its number, int32; 0 where a row has none."""
+        return cls(name, values, 17, 0)
 
     def columns(self, rows: Rows) -> list[Column]:
         """The debug annotation of some rows."""
         values = self.values(rows)
-        present = values != (0 if self.form == TEXT else ABSENT)
-        if present.all():
+        if int(values.min()) > self.absent:
             return self._told(values)
+        present = (values != self.absent) & (values != ABSENT)
         if not present.any():
             return []
         told = [column for column in self._told(values[present]) if isinstance(column, (bytes, np.ndarray))]
@@ -105,8 +116,8 @@ def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iter
     Yields:
         How many slices begin, and the packets.
     """
-    is_empty = slices.duration_ns[slices.rows] == 0
-    closing = slices.rows[~is_empty][::-1] if is_empty.any() else slices.rows[::-1]
+    is_empty = slices.duration_ns == 0
+    closing = (slices.rows[~is_empty[slices.rows]] if is_empty.any() else slices.rows)[::-1]
     for at in range(0, len(closing), _BLOCK_ROWS):
         rows = closing[at : at + _BLOCK_ROWS]
         yield 0, join(len(rows), _ends(slices, rows, *ends.entries(rows))).tobytes()
