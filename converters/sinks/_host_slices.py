@@ -49,9 +49,10 @@ def complete_slices(host: HostTrace) -> HostSlices:
     """Those of phase X with a start, ascending; without a duration, or with a negative one, they are empty."""
     events = host.events
     rows = np.flatnonzero((events.phase == ord("X")) & (events.start_ns != ABSENT)).astype(np.int64)
-    start = events.start_ns[rows]
-    track = events.track[rows]
-    return HostSlices(rows, track, threads(host)[track], start, start + np.maximum(events.duration_ns[rows], 0))
+    start, track = events.start_ns[rows], events.track[rows]
+    end = start + np.maximum(events.duration_ns[rows], 0)
+    # What is longer than 64 bits hold ends where they do.
+    return HostSlices(rows, track, threads(host)[track], start, np.where(end < start, np.iinfo(np.int64).max, end))
 
 
 def flow_rows(host: HostTrace) -> Int64:
@@ -84,10 +85,11 @@ def innermost(host: HostTrace, slices: HostSlices, row: npt.NDArray[np.integer[A
     Returns:
         int64[n]; places in `slices`; -1 where none is open.
     """
-    order = np.lexsort((-slices.end_ns, slices.start_ns))
+    thread = threads(host)[host.events.track[points]] if len(points) else np.empty(0, np.int32)
+    asked = np.flatnonzero(np.isin(slices.thread, thread))
+    order = asked[np.lexsort((-slices.end_ns[asked], slices.start_ns[asked]))]
     outer_first = slices.take(order)
     row = _ordinals(outer_first.thread, row[order])
-    thread = threads(host)[host.events.track[points]]
     place = _open_at(host, outer_first, row, np.maximum(outer_first.end_ns, outer_first.start_ns + 1), points, thread)
     nowhere = np.flatnonzero(place < 0)
     if len(nowhere):

@@ -73,8 +73,9 @@ def event_texts(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, list[T
 
 
 def _in_turn(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, Sequence[Text]]]:
-    order = np.argsort(side.rank, kind="stable")
-    turn = side.turn[order]
+    # Nearly always everything is written as the file has it.
+    order = side.rank if side.rank is side.turn else np.argsort(side.rank, kind="stable")
+    turn = side.turn if side.rank is side.turn else side.turn[order]
     held: dict[int, Text] = {}
     for block in event_blocks(host, 0):
         texts = argument_texts(block)

@@ -81,7 +81,7 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
     track, tracks, moved = _tracks(host, complete, pairs, kind, book)
     _add_id_tracks(host, by_id, tracks, track, book)
     turn, rank = _turns(track, complete)
-    last_ns = int(np.max(np.append(complete.end_ns, events.start_ns[kind > 0]), initial=ABSENT))
+    last_ns = max(int(complete.end_ns.max(initial=ABSENT)), int(events.start_ns[kind > 0].max(initial=ABSENT)))
     slices, end_row = _thread_slices(host, complete, pairs, last_ns)
     is_empty = np.zeros(len(events), np.bool_)
     is_empty[complete.rows] = complete.end_ns == complete.start_ns
@@ -93,7 +93,7 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
         rank=rank,
         slices=slices,
         end_row=end_row,
-        closing=complete.rows[_inner_first(complete, rank)],
+        closing=_inner_first(complete, rank),
         endless=np.concatenate([paired.begin[paired.end < 0] for paired in (pairs, by_id)]),
         last_ns=last_ns,
         tracks=tracks,
@@ -144,13 +144,16 @@ def _add_id_tracks(host: HostTrace, by_id: HostPairs, tracks: HostTracks, track:
 def _turns(track: Int32, complete: HostSlices) -> tuple[Int64, Int64]:
     """When each event is written: as the file has it, but slices that begin together on one row the outer one first."""
     turn = np.arange(len(track), dtype=np.int64)
-    own = complete.take(complete.end_ns > complete.start_ns)
+    is_empty = complete.end_ns == complete.start_ns
+    own = complete.take(~is_empty) if is_empty.any() else complete
     line = one_line(track[own.rows], own.start_ns)
     order = np.argsort(line, kind="stable")
-    is_same = np.diff(line[order]) == 0
-    end_ns, rows = own.end_ns[order], own.rows[order]
-    if not (is_same & (np.diff(end_ns) > 0)).any():
+    line = line[order]
+    is_same = line[1:] == line[:-1]
+    end_ns = own.end_ns[order]
+    if not (is_same & (end_ns[1:] > end_ns[:-1])).any():
         return turn, turn
+    rows = own.rows[order]
     group = np.cumsum(np.concatenate(([0], ~is_same)))
     wrong = np.isin(group, group[1:][is_same & (np.diff(end_ns) > 0)])
     last = np.zeros(int(group[-1]) + 1, np.int64)
@@ -165,18 +168,22 @@ def _turns(track: Int32, complete: HostSlices) -> tuple[Int64, Int64]:
 
 
 def _inner_first(complete: HostSlices, rank: Int64) -> Int64:
-    """Places of the slices that are not empty; one that begins within another comes before it."""
-    places = np.flatnonzero(complete.end_ns > complete.start_ns)
-    return places[np.lexsort((rank[complete.rows[places]], complete.start_ns[places]))[::-1]]
+    """Rows of the slices that are not empty; one that begins within another comes before it."""
+    is_empty = complete.end_ns == complete.start_ns
+    own = complete.take(~is_empty) if is_empty.any() else complete
+    if (own.start_ns[1:] >= own.start_ns[:-1]).all() and (rank[1:] >= rank[:-1]).all():
+        return own.rows[::-1]
+    return own.rows[np.lexsort((rank[own.rows], own.start_ns))[::-1]]
 
 
 def _thread_slices(host: HostTrace, complete: HostSlices, pairs: HostPairs, last_ns: int) -> tuple[HostSlices, Int64]:
     """All slices of threads, and with which event each ends."""
+    if not len(pairs.begin):
+        return complete, complete.rows
     events = host.events
-    end_ns = np.where(pairs.end < 0, last_ns, events.start_ns[pairs.end]) if len(events) else pairs.end
+    end_ns = np.where(pairs.end < 0, last_ns, events.start_ns[pairs.end])
     begin_track = events.track[pairs.begin]
-    thread = threads(host)[begin_track] if len(host.tracks) else begin_track
-    apart = HostSlices(pairs.begin, begin_track, thread, events.start_ns[pairs.begin], end_ns)
+    apart = HostSlices(pairs.begin, begin_track, threads(host)[begin_track], events.start_ns[pairs.begin], end_ns)
     names = ("rows", "track", "thread", "start_ns", "end_ns")
     slices = HostSlices(*(np.concatenate((getattr(complete, name), getattr(apart, name))) for name in names))
     order = np.argsort(slices.rows)
@@ -193,9 +200,11 @@ def _findings(host: HostTrace, kind: UInt8, complete: HostSlices, moved: int) ->
     is_flow[flow_rows(host)] = True
     is_left = (kind == 0) & ~is_phaseless & ~is_timeless & ~is_metadata & ~is_flow & ~is_paired
     lengthless = int((events.duration_ns[complete.rows] < 0).sum())
+    cut = int((complete.end_ns - complete.start_ns < events.duration_ns[complete.rows]).sum())
     counts = (
         (moved, "host-slices-moved", "slices of the host cross another of their thread; they go to a further row"),
         (lengthless, "host-slices-without-length", "slices of the host have no duration or a negative one; it is 0 now"),
+        (cut, "host-slices-cut", "slices of the host would end beyond all time; they end with it now"),
         (int(is_timeless.sum()), "host-events-without-time", "events of the host have no time; they are left out"),
         (int(is_phaseless.sum()), "host-events-without-phase", "events of the host do not say what they are; they are left out"),
         (int(is_left.sum()), "host-events-not-shown", "events of the host are of phases that Perfetto has no place for; left out"),

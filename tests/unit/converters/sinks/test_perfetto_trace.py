@@ -337,6 +337,13 @@ def test_slices_without_a_length_are_empty() -> None:
     assert codes(source) == {"host-slices-without-length": 2}
 
 
+def test_a_slice_that_is_longer_than_time_ends_with_it() -> None:
+    source = of_host(op(ts=UNIX_NS // 1000, dur=2**63 // 1000), op("next", ts=UNIX_NS // 1000 + 5, dur=1))
+
+    assert [(name, end) for _, name, _, end in written(source).spans()] == [("op", 2**63 - 1), ("next", UNIX_NS + 6_000)]
+    assert codes(source) == {"host-slices-cut": 1}
+
+
 def test_instants_are_on_their_thread() -> None:
     source = of_host(*(on_thread(phase, 10 + at, name=phase, cat="c", args={"a": at}) for at, phase in enumerate("iIR")))
 
