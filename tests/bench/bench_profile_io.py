@@ -160,9 +160,9 @@ def main() -> None:
         paths = {name: Path(folder) / f"{name}.pb" for name in ("zstd", "zlib", "raw", "rows")}
         sides: dict[str, Callable[[], object]] = {
             "write row messages": lambda: write_rows(profile, paths["rows"]),
-            "write zstd": lambda: rblnpb.write(profile, paths["zstd"], force=True),
-            "write zlib": lambda: rblnpb.write(profile, paths["zlib"], codec="zlib", force=True),
-            "write raw": lambda: rblnpb.write(profile, paths["raw"], codec="raw", force=True),
+            "write zstd": lambda: rblnpb.write(profile, paths["zstd"], display=False, force=True),
+            "write zlib": lambda: rblnpb.write(profile, paths["zlib"], codec="zlib", display=False, force=True),
+            "write raw": lambda: rblnpb.write(profile, paths["raw"], codec="raw", display=False, force=True),
             "read row messages": lambda: read_rows(paths["rows"]),
             "read zstd": lambda: rblnpb.read(paths["zstd"]),
             "read zlib": lambda: rblnpb.read(paths["zlib"]),
