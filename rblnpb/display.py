@@ -45,7 +45,7 @@ _GOLDEN: Final = 0x9E37_79B9_7F4A_7C15
 
 DISPLAY_LIMIT: Final = 200_000
 """Up to so many slices a profile carries display packets unless it is told otherwise: they take 15 to 18 bytes a slice, several
-times what the records take, and 0.6 µs to make. That is 3.5 MB and an eighth of a second here."""
+times what the records take, and 0.5 µs to make. That is 3.5 MB and a tenth of a second here."""
 
 
 def is_shown(slice_count: int, *, display: bool | None) -> bool:
