@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from rblnpb.errors import UsageError
 from rblnpb.output import open_output
@@ -13,12 +14,14 @@ from ..analyze.attribution.attribution import call_stacks as find_stacks
 from ..analyze.attribution.stacked_calls import KEPT
 from ..results import AttributionTable, CallStacks
 from ..sinks.attribution import (
+    attribution_columns,
     attribution_order,
     render_attribution_csv,
     render_attribution_json,
     render_attribution_text,
     render_coverage,
 )
+from ..sinks.data_frames import Column, arrow_table, columns_of, pandas_frame
 from ..sinks.folded_stacks import render_folded
 from ..sinks.speedscope import render_speedscope
 from ..timeline import Timeline
@@ -71,6 +74,26 @@ class Attribution:
     def to_csv(self, sort_by: str | None = "default", row_limit: int = -1) -> str:
         """A header line and a line a row; arguments as of `rows`."""
         return render_attribution_csv(self.values, self.rows(sort_by, row_limit))
+
+    def to_pandas(self) -> Any:
+        """All rows, in order of first appearance, as a pandas.DataFrame; columns as of the CSV.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return pandas_frame(self._columns())
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow.Table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return arrow_table(self._columns())
+
+    def _columns(self) -> dict[str, Column]:
+        columns = attribution_columns(self.values, self.rows(None))
+        return columns_of(tuple(columns), zip(*columns.values(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rblnpb.errors import UsageError
 
 from ..analyze.idle.idle import device_idle
 from ..analyze.slices.bounds import device_bounds
 from ..results import DeviceBounds, IdleReport
-from ..sinks.idle import render_idle_csv, render_idle_json, render_idle_text
+from ..sinks.data_frames import arrow_table, columns_of, pandas_frame
+from ..sinks.idle import gap_rows, render_idle_csv, render_idle_json, render_idle_text
 from ..timeline import Timeline
 from .doubts import with_doubts
 
@@ -42,6 +44,22 @@ class Idle:
     def to_csv(self) -> str:
         """A header line and a line a gap."""
         return render_idle_csv(self.values)
+
+    def to_pandas(self) -> Any:
+        """The listed gaps as a pandas.DataFrame; columns as of the CSV.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return pandas_frame(columns_of(*gap_rows(self.values)))
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow.Table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return arrow_table(columns_of(*gap_rows(self.values)))
 
 
 def idle(timeline: Timeline, *, min_gap_ns: int = 1000, top: int = 10, by: str = "device") -> Idle:

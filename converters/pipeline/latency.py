@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..analyze.launches.latency import latency
 from ..results import Latency
-from ..sinks.latency import render_latency_csv, render_latency_json, render_latency_text
+from ..sinks.data_frames import arrow_table, columns_of, pandas_frame
+from ..sinks.latency import figure_rows, render_latency_csv, render_latency_json, render_latency_text
 from ..timeline import Timeline
 from .doubts import with_doubts
 
@@ -33,6 +35,22 @@ class LatencyReport:
     def to_csv(self) -> str:
         """A header, a line for all launches, and one for each program and thread."""
         return render_latency_csv(self.values)
+
+    def to_pandas(self) -> Any:
+        """The figures as a pandas.DataFrame; columns as of the CSV.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return pandas_frame(columns_of(*figure_rows(self.values)))
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow.Table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return arrow_table(columns_of(*figure_rows(self.values)))
 
 
 def measure_latency(timeline: Timeline) -> LatencyReport:

@@ -19,7 +19,7 @@ from ._units import format_count, format_ns, format_part
 from .bounds import bounds_values, whole_lines
 from .findings import finding_values
 
-__all__ = ["render_idle_csv", "render_idle_json", "render_idle_text"]
+__all__ = ["gap_rows", "render_idle_csv", "render_idle_json", "render_idle_text"]
 
 _NAMES_SHOWN: Final = 3
 _PROGRAMS_SHOWN: Final = 10
@@ -229,6 +229,13 @@ _FACTS: Final = (
 
 def render_idle_csv(report: IdleReport) -> str:
     """A header and a line a gap: its place, its main cause with the evidence, and columns of causes that add up to its length."""
+    names, rows = gap_rows(report)
+    has_return = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
+    return csv_text(names, rows, has_return=has_return)
+
+
+def gap_rows(report: IdleReport) -> tuple[tuple[str, ...], list[list[object]]]:
+    """The listed gaps as rows of a table, with the names of its columns."""
     by_cause = [f"{cause.replace('-', '_')}_ns" for cause in CAUSES]
     columns = (
         *("device", "engine", "start_ns", "duration_ns", "cause", "uncertainty_ns", "after", "before", "inside_program"),
@@ -236,9 +243,7 @@ def render_idle_csv(report: IdleReport) -> str:
         *_FACTS,
         "python_frames",
     )
-    rows = [_csv_row(gap) for gap in report.gaps]
-    has_return = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
-    return csv_text(columns, rows, has_return=has_return)
+    return columns, [_csv_row(gap) for gap in report.gaps]
 
 
 def _csv_row(gap: Gap) -> list[object]:

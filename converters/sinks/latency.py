@@ -179,11 +179,15 @@ def render_latency_json(latency: Latency, *, series: bool = False) -> bytes:
 
 def render_latency_csv(latency: Latency) -> str:
     """A header, a line for all launches, then one a program and one a thread; integers in ns."""
+    names, rows = figure_rows(latency)
+    return csv_text(names, rows, has_return=any("\r" in str(row[1]) for row in rows))
+
+
+def figure_rows(latency: Latency) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Figures of all launches, of each program and of each thread as rows of a table, with the names of its columns."""
     everything = LatencyGroup("", "", None, None, latency.total)
     groups = [("all", everything), *(("program", one) for one in latency.programs), *(("thread", one) for one in latency.threads)]
     columns = ("group", "name", "compile_id", "pid", "tid", *_figure_values(latency.total))
-    return csv_text(
-        columns,
-        ((sort, one.name, one.compile_id, one.pid, one.tid, *_figure_values(one.figures).values()) for sort, one in groups),
-        has_return=any("\r" in one.name for _, one in groups),
-    )
+    return columns, [
+        (sort, one.name, one.compile_id, one.pid, one.tid, *_figure_values(one.figures).values()) for sort, one in groups
+    ]

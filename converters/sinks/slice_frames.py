@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any, Final
-
-from rblnpb.errors import UsageError
 
 from ..results import SliceRows
 from ._slice_columns import row_columns
+from .data_frames import Column, arrow_table, pandas_frame
 
 __all__ = ["slices_to_arrow", "slices_to_pandas"]
 
@@ -25,9 +23,7 @@ def slices_to_pandas(rows: SliceRows) -> Any:
     Raises:
         UsageError: pandas is not installed.
     """
-    pandas = _module("pandas")
-    kinds = {"text": object, "share": "float64", "number": "Int64"}
-    return pandas.DataFrame({name: pandas.Series(values, dtype=kinds[kind]) for name, (kind, values) in _columns(rows).items()})
+    return pandas_frame(_columns(rows))
 
 
 def slices_to_arrow(rows: SliceRows) -> Any:
@@ -36,14 +32,12 @@ def slices_to_arrow(rows: SliceRows) -> Any:
     Raises:
         UsageError: pyarrow is not installed.
     """
-    arrow = _module("pyarrow")
-    kinds = {"text": arrow.string(), "share": arrow.float64(), "number": arrow.int64()}
-    return arrow.table({name: arrow.array(values, kinds[kind]) for name, (kind, values) in _columns(rows).items()})
+    return arrow_table(_columns(rows))
 
 
-def _columns(rows: SliceRows) -> dict[str, tuple[str, list[Any]]]:
+def _columns(rows: SliceRows) -> dict[str, Column]:
     """What each column holds, "text", "share" or "number", and its values."""
-    columns: dict[str, tuple[str, list[Any]]] = {}
+    columns: dict[str, Column] = {}
     for name, values in row_columns(rows).items():
         if name in _TEXTS:
             columns[name] = ("text", values)
@@ -54,10 +48,3 @@ def _columns(rows: SliceRows) -> dict[str, tuple[str, list[Any]]]:
         else:
             columns[name] = ("number", values)
     return columns
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise UsageError(f"this needs {name}, which is not installed: pip install {name}") from error
