@@ -20,7 +20,7 @@ examples:
   rblnpb convert run_folder/ -o merged.pftrace
   rblnpb convert trace.json -o clean.json        # makes a trace load without an import error
   rblnpb convert device.pb -o - | gzip > device.json.gz
-  rblnpb convert trace.json.gz -o trace.pb       # a tenth of the text or less, and
+  rblnpb convert trace.json.gz -o trace.pb       # host events and all, small, and
   rblnpb convert trace.pb -o back.json           # back again, byte for byte
   rblnpb convert device.pb --host trace.json -o both.pb
 """

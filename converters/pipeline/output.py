@@ -116,7 +116,7 @@ def write_profile(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Archived:
-    """Write a profile, with a host trace archived in it, in a tenth of the trace's size or less.
+    """Write a profile, with a host trace archived in it, in about a tenth of the size of its JSON text or less where that is not small.
 
     Args:
         profile: Device records, which go into the file as they are; None: those of the trace are told once more as device slices.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import json
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +24,7 @@ import rblnpb
 from rblnpb.converters import pipeline
 from rblnpb.converters.cli import build_parser, main
 from tests.support import profiles
+from tests.support.command_line import runner
 from tests.support.launch_oracle import recorded_run
 from tests.support.shared_traces import BUNDLED_TABLE, BUNDLED_TRACE, ROOT, SHARED, needs_shared, shared_file
 from tests.support.vendor_traces import Launch, device_profile, document, first_emitter, newer_emitter, op
@@ -69,15 +73,8 @@ def rblnpb_(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypat
     Path("a.pb").write_bytes(PROFILE)
     Path("t.json").write_bytes(TRACE)
 
-    def run(*argv: str | Path) -> Ran:
-        try:
-            code = main([str(word) for word in argv])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        found = capfdbinary.readouterr()
-        return Ran(code, found.out.decode(), found.err.decode())
-
-    return run
+    run = runner(capfdbinary)
+    return lambda *argv: Ran(*run(*argv))
 
 
 # --- the table ---------------------------------------------------------------------------------------------------------
@@ -467,25 +464,56 @@ def test_a_file_name_that_is_no_text_is_shown_as_far_as_it_is(rblnpb_: Run) -> N
 # --- help --------------------------------------------------------------------------------------------------------------
 
 
+COMMANDS = re.findall(r"^    (\w+) {2,}\w", build_parser().format_help(), re.MULTILINE)
+
+
 def example_lines() -> list[str]:
     """Every command line that a help text or the README shows."""
-    from rblnpb.converters.cli import check, convert, show, simulate, status, summary
-
-    texts = [module.EXAMPLES for module in (check, convert, show, simulate, status, summary)]
+    texts = [importlib.import_module(f"rblnpb.converters.cli.{command}").EXAMPLES for command in COMMANDS]
     texts.append((ROOT / "README.md").read_text(encoding="utf-8"))
     texts.append(build_parser().format_help())
     lines = [line.strip().split("#")[0] for text in texts for line in text.splitlines()]
-    return sorted({line.split("  rblnpb ")[-1].removeprefix("rblnpb ").split("|")[0].strip() for line in lines if is_example(line)})
+    found = [re.split(r"(?:^|  |\$ |=1 )rblnpb ", line, maxsplit=1) for line in lines]
+    return sorted({line[1].split("|")[0].split("`")[0].strip() for line in found if len(line) == 2})
 
 
-def is_example(line: str) -> bool:
-    return line.startswith("rblnpb ") or "  rblnpb " in line
+@pytest.fixture(scope="module")
+def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files that examples speak of, by their names there."""
+    folder = tmp_path_factory.mktemp("examples")
+    profile, packed = folder / "device.pb", BUNDLED_TRACE.read_bytes()
+    pipeline.simulate_to_file(profile, from_host=BUNDLED_TRACE)
+    files = {
+        "rbln_20261129_142200123_0.pb": profile.read_bytes(),
+        "demo/device.pb": profile.read_bytes(),
+        "FILE": profile.read_bytes(),
+        "trace.json": gzip.decompress(packed),
+        **dict.fromkeys(("trace.json.gz", "rblnpb/data/transformer_step.json.gz", "run_folder/trace.json.gz"), packed),
+        "run_folder/device.pb": profile.read_bytes(),
+        "dump.json": b'{"hidden_host_bounce": {"by_site": {}}, "dispatch": {"cpu_fallback": 0, "recompile_miss": 0}}',
+    }
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    pipeline.write_profile(None, pipeline.read_inputs([folder / "trace.json"]).host, folder / "trace.pb")
+    return folder
 
 
 @pytest.mark.parametrize("line", example_lines())
-def test_every_example_is_a_command_that_there_is(line: str) -> None:
-    options = build_parser().parse_args(shlex.split(line))
-    assert callable(options.run)
+def test_every_example_does_what_it_says(
+    line: str, example_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    words = shlex.split(line)
+    if words[0] == "run":
+        # What runs scripts is tried in tests/torch.
+        assert callable(build_parser().parse_args(words).run)
+        return
+    shutil.copytree(example_folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    output = words[words.index("-o") + 1] if "-o" in words else "-"
+    code, out, err = runner(capfdbinary)(*words, *(["--force"] if output != "-" else []))
+    assert (code, "error" in err) == (0, False)
+    assert out if output == "-" else Path(output).stat().st_size > 0
 
 
 def test_help_of_the_whole_ends_with_the_questions_and_the_codes(rblnpb_: Run) -> None:
@@ -495,10 +523,15 @@ def test_help_of_the_whole_ends_with_the_questions_and_the_codes(rblnpb_: Run) -
     assert ran.out.rstrip().endswith("4 output not writable")
 
 
-@pytest.mark.parametrize("command", ["simulate", "convert", "summary", "status", "check", "show"])
+def test_every_command_is_looked_at() -> None:
+    assert len(COMMANDS) > 10
+    assert {line.split()[0] for line in example_lines()} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_a_command_shows_examples(rblnpb_: Run, command: str) -> None:
     ran = rblnpb_(command, "--help")
-    assert (ran.code, f"\nexamples:\n  rblnpb {command} " in ran.out) == (0, True)
+    assert (ran.code, re.search(rf"\nexamples:\n  (\w+=1 )?rblnpb {command} ", ran.out) is not None) == (0, True)
 
 
 def test_the_version_is_the_packages(rblnpb_: Run) -> None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import rblnpb
 from rblnpb import sim
-from rblnpb.converters.cli import main
 from rblnpb.converters.results import CAUSES, STEPS
+from tests.support.command_line import Run, runner
 from tests.support.vendor_traces import Launch, document, first_emitter, newer_emitter, op
-
-Run = Callable[..., tuple[int, str, str]]
 
 RUN = (Launch(1, 1500, 2500), Launch(2, 1800, 9000), Launch(3, 12_000, 19_000))
 OPS = (op("aten::mm", 1200, 2000, external_id=1), op("aten::add", 10_500, 13_000, external_id=2))
@@ -30,16 +27,7 @@ def rblnpb_(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypat
     Path("v.json").write_bytes(document([*OPS, *first_emitter(RUN)]))
     Path("n.json").write_bytes(document([*OPS, *newer_emitter(RUN)]))
     Path("t.json").write_bytes(document(OPS))
-
-    def run(*argv: str) -> tuple[int, str, str]:
-        try:
-            code = main([*argv])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        found = capfdbinary.readouterr()
-        return code, found.out.decode(), found.err.decode()
-
-    return run
+    return runner(capfdbinary)
 
 
 @pytest.mark.parametrize("name", ["a.pb", "v.json", "n.json", "t.json"])

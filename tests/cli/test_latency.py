@@ -5,36 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-import rblnpb
-from rblnpb.converters.cli import main
+from tests.support.command_line import Run
 from tests.support.shared_traces import needs_shared, shared_file
-from tests.support.small_run import small_profile, small_trace
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def rblnpb_(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs a command in a folder with the small run's profile `a.pb` and trace `t.json`."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    rblnpb.write(small_profile(), "a.pb")
-    Path("t.json").write_bytes(b"".join(small_trace().document.blocks()))
-
-    def run(*argv: str | Path) -> tuple[int, str, str]:
-        try:
-            code = main([str(word) for word in argv])
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        found = capfdbinary.readouterr()
-        return code, found.out.decode(), found.err.decode()
-
-    return run
 
 
 def test_text_names_the_sources_and_what_is_odd(rblnpb_: Run) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rblnpb.converters.cli import main
+from tests.support.command_line import Run, runner
 from tests.support.vendor_profiles import NEC, Slice, host_rows, launched, run, trace_rows, vendor_file
 from tests.support.vendor_traces import document, op
 
-Run = Callable[..., tuple[int, str, str]]
 CALLS = 4
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,13 +27,7 @@ def rblnpb_(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path, monkeypat
     Path("v.pb").write_bytes(vendor_file(slices))
     Path("t.json").write_bytes(document([*launches, *trace_rows(launched(slices), lambda at: at + 50_000)]))
     Path("host.json").write_bytes(document(launches))
-
-    def ran(*argv: str) -> tuple[int, str, str]:
-        code = main([*argv])
-        found = capfdbinary.readouterr()
-        return code, found.out.decode(), found.err.decode()
-
-    return ran
+    return runner(capfdbinary)
 
 
 def test_show_says_whose_format_it_is(rblnpb_: Run) -> None:

@@ -1,0 +1,29 @@
+"""The command line, run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rblnpb.converters.cli import main
+
+__all__ = ["Run", "runner"]
+
+Run = Callable[..., tuple[int, str, str]]
+"""Takes the words of a command line; gives its exit code, and what it wrote to stdout and to stderr."""
+
+
+def runner(captured: pytest.CaptureFixture[bytes]) -> Run:
+    """Runs command lines whose output a fixture of pytest captures."""
+
+    def run(*argv: str | Path) -> tuple[int, str, str]:
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        found = captured.readouterr()
+        return code, found.out.decode(), found.err.decode()
+
+    return run
