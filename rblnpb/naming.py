@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NameParts", "NameStyle", "family", "parse", "render"]
+__all__ = ["NameParts", "NameStyle", "device_ordinal", "family", "parse", "render"]
 
 
 class NameStyle(IntEnum):
@@ -92,6 +92,19 @@ def family(name: str) -> str:
     parts = parse(name)
     layer = name if parts is None or parts.sequence is None else parts.layer
     return layer if _LAYER.fullmatch(layer) is None else _ORDINALS.sub("", layer) or layer
+
+
+_DEVICE_ORDINAL = re.compile(r"\b(?:rbln|npu|device)[\s:#_-]*([0-9]{1,9})\b", re.IGNORECASE)
+
+
+def device_ordinal(name: str) -> int | None:
+    """Which device of its host a name means; None where it does not say.
+
+    >>> device_ordinal("RBLN NPU 3"), device_ordinal("rbln:0"), device_ordinal("python")
+    (3, 0, None)
+    """
+    match = _DEVICE_ORDINAL.search(name)
+    return int(match[1]) if match else None
 
 
 def _digits(values: npt.NDArray[Any], prefix: bytes, suffix: bytes) -> npt.NDArray[np.bytes_]:

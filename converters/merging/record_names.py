@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
 import numpy as np
+
+from rblnpb.naming import device_ordinal
 
 from ..timeline import Int64, SliceNames
 
 __all__ = ["NameNumbers", "device_ordinals"]
 
-_ORDINAL: Final = re.compile(r"\b(?:rbln|npu|device)[\s:#_-]*(\d{1,9})\b", re.IGNORECASE)
-
 
 def device_ordinals(names: list[str]) -> Int64:
     """int64[n]; which device of its host each name means; -1 where it does not say."""
-    found = [_ORDINAL.search(name) for name in names]
-    return np.array([int(match[1]) if match else -1 for match in found], np.int64)
+    found = map(device_ordinal, names)
+    return np.array([-1 if ordinal is None else ordinal for ordinal in found], np.int64)
 
 
 class NameNumbers:

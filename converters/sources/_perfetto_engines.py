@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from rblnpb.columns import Int64
+from rblnpb.naming import device_ordinal
 from rblnpb.profile import ENGINE_NAMES, Device, Engine, EngineKind
 
 from ._perfetto_file import VendorFile
-from ._perfetto_tracks import TrackPlace, device_ordinal
+from ._perfetto_tracks import TrackPlace
 
 __all__ = ["EngineBook"]
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.naming import device_ordinal
+
 from ._perfetto_clocks import BOOTTIME, DEFAULT, FileClock
 from ._perfetto_events import EventReader
 from ._perfetto_packets import Packets
 from ._perfetto_slices import FileSamples, FileSlices
-from ._perfetto_tracks import device_ordinal
 
 __all__ = ["VendorFile"]
 

@@ -12,15 +12,15 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from rblnpb.naming import device_ordinal
 from rblnpb.profile import ENGINE_NAMES, EngineKind
 
 from ._perfetto_text import as_text
 
-__all__ = ["CounterTrack", "TrackBook", "TrackPlace", "device_ordinal", "kind_of"]
+__all__ = ["CounterTrack", "TrackBook", "TrackPlace", "kind_of"]
 
 _CHIPLET: Final = re.compile(r"[\s,(\[/:#_-]*\bchiplet[\s:#_-]*(\d{1,9})\b[)\]]?", re.IGNORECASE)
 _TRAILING_ID: Final = re.compile(r"[\s#:(\[]*\d+[)\]]*$")
-_ORDINAL: Final = re.compile(r"\b(?:rbln|npu|device)[\s:#_-]*(\d{1,9})\b", re.IGNORECASE)
 _MOST_ANCESTORS: Final = 32
 
 _KINDS: Final = {
@@ -42,16 +42,6 @@ def kind_of(name: str) -> EngineKind:
     words = _CHIPLET.sub("", name).replace("_", " ").replace("-", " ").casefold()
     words = " ".join(_TRAILING_ID.sub("", words.strip()).split())
     return _KINDS.get(words, EngineKind.UNKNOWN)
-
-
-def device_ordinal(name: str) -> int | None:
-    """Which device of its host a name means; None where it does not say.
-
-    >>> device_ordinal("RBLN NPU 3"), device_ordinal("rbln:0"), device_ordinal("python")
-    (3, 0, None)
-    """
-    match = _ORDINAL.search(name)
-    return int(match[1]) if match else None
 
 
 @dataclass(frozen=True)
