@@ -15,12 +15,11 @@ from rblnpb.strings import StringTable
 from rblnpb.wording import counted
 
 from ..dialect import host_window, op_rows
-from ..timeline import HostTrace, Int64, Timeline, Track
+from ..timeline import HostTrace, Int32, Int64, Timeline, Track
+from ._units import UNIX_NS
 
 _TRACE_CLOCK: Final = Clock(16, "trace", 10**9)
 """Clock of a trace that does not say when its zero was."""
-_UNIX_NS: Final = 10**18
-"""Times from here on are Unix times, whether the trace says so or not."""
 _INT32: Final = 1 << 32
 
 
@@ -36,7 +35,7 @@ def trace_profile(trace: Timeline) -> tuple[Profile, tuple[Finding, ...]]:
     host = trace.host
     assert host is not None
     strings = StringTable()
-    is_unix = host.has_base_time or int(np.min(trace.slices.start_ns, initial=_UNIX_NS)) >= _UNIX_NS
+    is_unix = host.has_base_time or int(np.min(trace.slices.start_ns, initial=UNIX_NS)) >= UNIX_NS
     slices, findings = _slices(trace, host, HOST_REALTIME if is_unix else _TRACE_CLOCK.clock_id, strings)
     devices = {name: number for number, name in enumerate(dict.fromkeys(track.device for track in trace.tracks), start=1)}
     profile = Profile(
@@ -115,7 +114,7 @@ def _slices(trace: Timeline, host: HostTrace, clock_id: int, strings: StringTabl
     return table, (Finding(Severity.INFO, "rows-before-zero", message, left_out, "device_slices"),)
 
 
-def _interned(rows: np.ndarray[tuple[int, ...], np.dtype[np.int32]], texts: tuple[str, ...], strings: StringTable) -> Int64:
+def _interned(rows: Int32, texts: tuple[str, ...], strings: StringTable) -> Int64:
     distinct, which = np.unique(rows, return_inverse=True)
     found = np.array(strings.intern_all(texts[row] for row in distinct.tolist()), np.int64)
     return found[which] if len(rows) else found

@@ -9,9 +9,9 @@ Held are columns and one block of text, whatever the size of the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -28,21 +28,10 @@ from ._chrome_device import DevicePlan, plan_device
 from ._chrome_host import HostPlan, plan_host, shown_times
 from ._chrome_ids import FreeNumbers, first_free_flow_id
 from ._chrome_slices import slice_blocks
+from ._streams import SECOND_NS, ByteStream, Progress
 
 __all__ = ["ByteStream", "Progress", "write_chrome_trace"]
 
-Progress = Callable[[int, int], None]
-"""Called after each block with how many events are written, and how many there are."""
-
-
-class ByteStream(Protocol):
-    """What can be written to: a file, a compressor, standard output."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take all of these bytes."""
-
-
-_SECOND_NS: Final = 10**9
 _EXACT_BELOW_NS: Final = (1 << 43) * 1000
 """From 2^43 µs on, 102 days, doubles lie so far apart that three decimals do not survive."""
 
@@ -175,9 +164,9 @@ def _zero(timeline: Timeline, host: HostTrace, plan: HostPlan) -> tuple[int, tup
     zero = host.base_time_ns
     findings = []
     if timeline.host is None:
-        zero = first // _SECOND_NS * _SECOND_NS
+        zero = first // SECOND_NS * SECOND_NS
     elif first < zero or any(_inexact(column - zero) for column in times):
-        zero = first // _SECOND_NS * _SECOND_NS
+        zero = first // SECOND_NS * SECOND_NS
         count = int((events.start_ns != ABSENT).sum())
         text = f"the times of the host do not fit a double, or start before its zero; all {count} count from {zero} ns now"
         findings.append(Finding(Severity.INFO, "host-times-rebased", text, max(count, 1)))

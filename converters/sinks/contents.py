@@ -8,7 +8,7 @@ from typing import Final
 import orjson
 
 from ._json_values import exact
-from ._units import format_bytes, format_count, format_unix_ns
+from ._units import UNIX_NS, format_bytes, format_count, format_unix_ns
 
 __all__ = ["render_contents_json", "render_contents_text"]
 
@@ -19,8 +19,6 @@ _QUOTED: Final = ("settings", "metadata", "by_category", "engines", "counts")
 """Facts whose keys are words of the file, not ours: shown as they are."""
 
 _MOMENTS: Final = ("started_real_ns", "ended_real_ns", "first_ns", "last_ns", "base_time_ns")
-_UNIX_NS: Final = 10**18
-"""Moments from here on are Unix times; below it a trace counts from a zero of its own."""
 
 _IDS: Final = ("pid", "tid", "process_id", "rank")
 """Names, not amounts: their digits are not grouped."""
@@ -66,7 +64,7 @@ def _text(key: str, value: object) -> str:
     if isinstance(value, int):
         if key.endswith("_bytes"):
             return format_bytes(value)
-        if key in _MOMENTS and value >= _UNIX_NS:
+        if key in _MOMENTS and value >= UNIX_NS:
             return format_unix_ns(value)
         return str(value) if key in _IDS else format_count(value)
     return str(value)

@@ -9,9 +9,9 @@ Held are columns and one block of packets, whatever the size of the trace. The s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -29,24 +29,12 @@ from ._perfetto_names import Interning
 from ._perfetto_samples import counter_blocks
 from ._perfetto_slices import SliceColumns, slice_blocks
 from ._perfetto_tracks import SEQUENCE_ID, TrackBook
+from ._streams import SECOND_NS, ByteStream, Progress
+from ._units import UNIX_NS
 
 __all__ = ["ByteStream", "Progress", "write_perfetto_trace"]
 
-Progress = Callable[[int, int], None]
-"""Called after each block with how many events are written, and how many there are."""
-
-
-class ByteStream(Protocol):
-    """What can be written to: a file, a compressor, standard output."""
-
-    def write(self, data: bytes, /) -> object:
-        """Take all of these bytes."""
-
-
 _REALTIME: Final = 1
-_UNIX_NS: Final = 10**18
-"""Unix time in September 2001: what counts from the start of a machine, or of a trace, is less."""
-_SECOND_NS: Final = 10**9
 
 
 def write_perfetto_trace(timeline: Timeline, file: ByteStream, *, progress: Progress | None = None) -> tuple[Finding, ...]:
@@ -99,7 +87,7 @@ def _plan(timeline: Timeline) -> _Plan:
     shown = device_lanes(timeline)
     tracks = add_device_tracks(timeline, shown, book, dict(side.tracks.processes) if side else {})
     first_ns = _first(timeline, side)
-    shift_ns = -(min(first_ns, 0) // _SECOND_NS) * _SECOND_NS
+    shift_ns = -(min(first_ns, 0) // SECOND_NS) * SECOND_NS
     tables = tuple(device_tables(timeline, tracks, texts, shift_ns))
     arrows, arrow_findings = draw_arrows(timeline, side, tables)
     packets = HostPackets(host, side, arrows, texts, book, shift_ns) if host is not None and side is not None else None
@@ -138,7 +126,7 @@ def _findings(shift_ns: int, lost: int) -> Iterator[Finding]:
 
 def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
     """How many events each block has, and its packets: clock, names and tracks, host, devices, curves."""
-    is_unix = plan.first_ns >= _UNIX_NS
+    is_unix = plan.first_ns >= UNIX_NS
     names = plan.texts.packets(SEQUENCE_ID, number(58, _REALTIME) if is_unix else b"")
     yield 0, (_clock_reading(plan.first_ns) if is_unix else b"") + names + plan.book.take_packets()
     if plan.host:

@@ -5,7 +5,7 @@ The same trace gives the same bytes. Held are columns and one chunk of events, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -18,11 +18,9 @@ from ..timeline import HostTrace
 from ._archive_events import EventArchiver
 from ._archive_session import trace_profile
 from ._archive_texts import frame_of
+from ._streams import Progress
 
 __all__ = ["Progress", "trace_profile", "write_trace_archive"]
-
-Progress = Callable[[int, int], None]
-"""Called after each chunk with how many events are written, and how many there are."""
 
 
 def write_trace_archive(host: HostTrace, profile: Profile, file: BinaryIO, *, progress: Progress | None = None) -> int:
