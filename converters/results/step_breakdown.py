@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 __all__ = ["STEP_PARTS", "StepBreakdown"]
 
-STEP_PARTS = ("kernel", "memcpy", "memset", "runtime", "data_loader", "cpu", "other")
+STEP_PARTS: Final = ("kernel", "memcpy", "memset", "runtime", "data_loader", "cpu", "other")
 """Parts of a step; a moment that several of them cover belongs to the first of these."""
 
 

@@ -46,17 +46,19 @@ def step_breakdown(timeline: Timeline) -> tuple[StepBreakdown, ...]:
     if timeline.host is None:
         return ()
     host = timeline.host
-    parts = [_spans(host, categories, part) for part, categories in _CATEGORIES.items()]
+    rows = slice_rows(host)
+    # The last part is what no other covers.
+    parts = [_spans(host, rows, part) for part in STEP_PARTS[:-1]]
     return tuple(
         StepBreakdown(name, start_ns, end_ns, _parts_ns(parts, start_ns, end_ns))
-        for name, start_ns, end_ns in _steps(timeline, host)
+        for name, start_ns, end_ns in _steps(timeline, host, rows)
     )
 
 
-def _steps(timeline: Timeline, host: HostTrace) -> list[tuple[str, int, int]]:
-    """Name, start and end of each step; they do not overlap."""
+def _steps(timeline: Timeline, host: HostTrace, rows: Int64) -> list[tuple[str, int, int]]:
+    """Name, start and end of each step among the slices; they do not overlap."""
     events, slices = host.events, timeline.slices
-    rows = _named(host, slice_rows(host), lambda name: _STEP.fullmatch(name) is not None)
+    rows = _named(host, rows, lambda name: _STEP.fullmatch(name) is not None)
     rows = rows[np.argsort(events.start_ns[rows], kind="stable")]
     launched_ns = np.append(timeline.launches.start_ns, np.iinfo(np.int64).min)[slices.launch]
     ends_ns = slices.start_ns + slices.duration_ns
@@ -65,16 +67,16 @@ def _steps(timeline: Timeline, host: HostTrace) -> list[tuple[str, int, int]]:
         start_ns = int(events.start_ns[row])
         end_ns = start_ns + int(events.duration_ns[row])
         own = (launched_ns >= start_ns) & (launched_ns < end_ns)
-        last_ns = max(end_ns, int(ends_ns[own].max(initial=end_ns)))
-        found.append((host.strings[int(events.name[row])], max(start_ns, found[-1][2]) if found else start_ns, last_ns))
+        begins_ns = max(start_ns, found[-1][2]) if found else start_ns
+        # A step that work of an earlier one outlasts has no time left: it ends where it begins.
+        found.append((host.strings[int(events.name[row])], begins_ns, max(begins_ns, int(ends_ns[own].max(initial=end_ns)))))
     return found
 
 
-def _spans(host: HostTrace, categories: tuple[str, ...], part: str) -> tuple[Int64, Int64]:
-    """Starts and ends of the rows of a part: int64[n], int64[n]."""
+def _spans(host: HostTrace, rows: Int64, part: str) -> tuple[Int64, Int64]:
+    """Starts and ends of those slices that are of a part: int64[n], int64[n]."""
     events = host.events
-    rows = slice_rows(host)
-    known = np.array([text.lower() in categories for text in host.strings], np.bool_)
+    known = np.array([text.lower() in _CATEGORIES[part] for text in host.strings], np.bool_)
     rows = rows[known[events.category[rows]]]
     if part == "data_loader":
         rows = _named(host, rows, lambda name: name.startswith(_LOADER))
@@ -99,6 +101,4 @@ def _parts_ns(parts: list[tuple[Int64, Int64]], start_ns: int, end_ns: int) -> t
         starts, lengths = np.concatenate((starts, begin)), np.concatenate((lengths, end - begin))
         covered_ns.append(union_ns(starts, lengths))
     covered_ns.append(end_ns - start_ns)
-    times = tuple(np.diff(covered_ns).tolist())
-    assert len(times) == len(STEP_PARTS)
-    return times
+    return tuple(np.diff(covered_ns).tolist())
