@@ -5,26 +5,32 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 __all__ = ["csv_text"]
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]], *, has_return: bool = False) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     r"""A header and a line a row. A text that a spreadsheet would take for a formula gets a leading apostrophe; None is empty.
 
     Args:
         columns: Their names.
         rows: Cells of each row.
-        has_return: Whether a cell holds a carriage return: Python's csv does not quote one where lines end in a line feed, and
-            reads one as the end of a line, so that all texts are quoted then.
 
     >>> csv_text(("name", "count"), [("=1+1", 2), ("mm", None)])
     "name,count\n'=1+1,2\nmm,\n"
+    >>> csv_text(("name", "count"), [("a\rb", 2)])
+    '"name","count"\n"a\rb",2\n'
     """
+    table = [columns, *([_harmless(cell) for cell in row] for row in rows)]
+    text = _written(table, csv.QUOTE_MINIMAL)
+    # Python's csv does not quote a carriage return where lines end in a line feed, and reads one as the end of a line.
+    return _written(table, csv.QUOTE_NONNUMERIC) if "\r" in text else text
+
+
+def _written(table: Iterable[Sequence[object]], quoting: Literal[0, 2]) -> str:
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL)
-    writer.writerow(columns)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    csv.writer(out, lineterminator="\n", quoting=quoting).writerows(table)
     return out.getvalue()
 
 

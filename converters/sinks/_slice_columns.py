@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -11,6 +10,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import UsageError
 
 from ..results import SliceRows
+from ._json_values import known_share
 
 __all__ = ["row_columns", "row_order", "total_columns"]
 
@@ -19,8 +19,6 @@ _SHORT: Final = {"bytes": "size_bytes", "cycles": "compute_cycles", "share": "de
 
 _UNITS: Final = ("_bytes_per_s", "_bytes", "_ns", "_hz")
 _FROM_THE_LEAST: Final = ("start_ns", "call", "chiplet", "launch_id")
-_DIGITS: Final = 6
-"""Decimals of a share: it is no exact number anyway."""
 
 
 def row_columns(rows: SliceRows, chosen: Sequence[int] | None = None) -> dict[str, list[Any]]:
@@ -63,8 +61,8 @@ def _bound_columns(rows: SliceRows, picked: Sequence[int]) -> dict[str, list[Any
         "bound": list(bounds.verdict),
         "needed_compute_ns": _needed(bounds.compute_ns.tolist(), bounds.compute_engine),
         "needed_dma_ns": _needed(bounds.dma_ns.tolist(), bounds.dma_engine),
-        "compute_use": [_known_share(part) for part in bounds.compute_use.tolist()],
-        "dma_use": [_known_share(part) for part in bounds.dma_use.tolist()],
+        "compute_use": [known_share(part) for part in bounds.compute_use.tolist()],
+        "dma_use": [known_share(part) for part in bounds.dma_use.tolist()],
         "compute_engine": [name or None for name in bounds.compute_engine],
         "dma_engine": [name or None for name in bounds.dma_engine],
     }
@@ -93,12 +91,8 @@ def _rate(amount: int | None, duration_ns: int | None) -> int | None:
     return None if amount is None or not duration_ns else _quotient(amount * 10**9, duration_ns)
 
 
-def _known_share(part: float) -> float | None:
-    return None if math.isnan(part) else round(part, _DIGITS)
-
-
 def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, _DIGITS) if whole else None
+    return known_share(part / whole) if whole else None
 
 
 def row_order(rows: SliceRows, sort_by: str | None) -> list[int]:

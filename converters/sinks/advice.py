@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
-import orjson
-
 from rblnpb.wording import counted
 
 from ..results import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
-from ._json_values import exact
+from ._json_values import json_report
 from ._text_tables import TextReport
 from ._units import format_ns, format_part
 from .findings import finding_values
@@ -95,7 +93,7 @@ def render_advice_json(report: AdviceReport) -> bytes:
         "host_split": None if split is None else _split_values(split),
         "findings": finding_values(report.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def _values(advice: Sequence[Advice]) -> list[dict[str, object]]:

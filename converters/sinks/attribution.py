@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-import orjson
-
 from rblnpb.errors import UsageError
 from rblnpb.wording import counted
 
 from ..results import AttributionTable, DeviceCoverage, DeviceTime
 from ._csv_text import csv_text
-from ._json_values import exact
+from ._json_values import json_report
 from ._text_tables import TextReport
 from ._units import format_count, format_ns, format_part
 from .findings import finding_values
@@ -166,7 +164,7 @@ def render_attribution_json(table: AttributionTable, rows: Sequence[int]) -> byt
         "coverage": asdict(table.coverage),
         "findings": finding_values(table.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def render_attribution_csv(table: AttributionTable, rows: Sequence[int]) -> str:
@@ -177,5 +175,4 @@ def render_attribution_csv(table: AttributionTable, rows: Sequence[int]) -> str:
         rows: Numbers of its rows to show, in order.
     """
     columns = attribution_columns(table, rows)
-    has_return = any("\r" in name for name in columns["name"])
-    return csv_text(tuple(columns), zip(*columns.values(), strict=True), has_return=has_return)
+    return csv_text(tuple(columns), zip(*columns.values(), strict=True))

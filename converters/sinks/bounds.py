@@ -8,12 +8,12 @@ from typing import Any
 from rblnpb.wording import counted
 
 from ..results import DeviceBounds, EngineOverlap, GroupBounds
+from ._json_values import known_share
 from ._units import format_ns, format_rate, format_share
 from .findings import finding_values
 
 __all__ = ["bounds_values", "render_bounds_text", "whole_lines"]
 
-_DIGITS = 6
 _GROUPS_SHOWN = 10
 
 
@@ -45,7 +45,7 @@ def whole_lines(bounds: DeviceBounds) -> list[str]:
     for rate in bounds.rates:
         unit = "Hz" if rate.is_compute else "B/s"
         peak = "" if rate.peak_per_second is None else f", peak of the memory behind it {format_rate(rate.peak_per_second, unit)}"
-        count = f"{counted(rate.slice_count, 'slice')}"
+        count = counted(rate.slice_count, "slice")
         lines.append(f"  Best rate of {rate.name}: {format_rate(rate.per_second, unit)}{peak} ({count})")
     if bounds.chiplets:
         busy = ", ".join(f"{one.chiplet}: {format_ns(one.busy_ns)}" for one in bounds.chiplets)
@@ -86,7 +86,7 @@ def bounds_values(bounds: DeviceBounds) -> dict[str, Any]:
         **_bound_values(bounds.whole, 0),
         "overlaps": [vars(overlap) for overlap in bounds.overlaps],
         "chiplets": [vars(one) for one in bounds.chiplets],
-        "skew": [{"device": device, "skew": round(skew, _DIGITS)} for device, skew in bounds.skew],
+        "skew": [{"device": device, "skew": known_share(skew)} for device, skew in bounds.skew],
         "rates": [vars(rate) for rate in bounds.rates],
         "by": bounds.by,
         "rows": [name | _bound_values(bounds.groups, at) for at, name in enumerate(names)],
@@ -95,16 +95,14 @@ def bounds_values(bounds: DeviceBounds) -> dict[str, Any]:
 
 
 def _bound_values(bounds: GroupBounds, at: int) -> dict[str, Any]:
-    uses = (float(bounds.compute_use[at]), float(bounds.dma_use[at]))
-    compute_use, dma_use = (None if math.isnan(use) else round(use, _DIGITS) for use in uses)
     return {
         "bound": bounds.verdict[at],
         "needed_compute_ns": int(bounds.compute_ns[at]),
         "needed_dma_ns": int(bounds.dma_ns[at]),
         "most_needed_compute_ns": int(bounds.most_compute_ns[at]),
         "most_needed_dma_ns": int(bounds.most_dma_ns[at]),
-        "compute_use": compute_use,
-        "dma_use": dma_use,
+        "compute_use": known_share(float(bounds.compute_use[at])),
+        "dma_use": known_share(float(bounds.dma_use[at])),
         "compute_engine": bounds.compute_engine[at] or None,
         "dma_engine": bounds.dma_engine[at] or None,
     }

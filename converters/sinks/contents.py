@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import orjson
-
-from ._json_values import exact
+from ._json_values import json_report
 from ._units import UNIX_NS, format_bytes, format_count, format_unix_ns
 
 __all__ = ["render_contents_json", "render_contents_text"]
@@ -72,4 +70,4 @@ def _text(key: str, value: object) -> str:
 
 def render_contents_json(values: Mapping[str, object]) -> bytes:
     """One JSON object, schema `rblnpb.show/1`; integers with units in the keys, those beyond 64 bits as text."""
-    return orjson.dumps(exact({"schema": "rblnpb.show/1", **values}), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report({"schema": "rblnpb.show/1", **values})

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import orjson
-
 from rblnpb.errors import Finding
 
-from ._json_values import exact
+from ._json_values import json_report
 
 __all__ = ["finding_values", "render_findings_json", "render_findings_text"]
 
@@ -36,4 +34,4 @@ def render_findings_text(name: str, verdict: str, findings: Sequence[Finding]) -
 def render_findings_json(name: str, verdict: str, findings: Sequence[Finding]) -> bytes:
     """One JSON object, schema `rblnpb.check/1`."""
     value = {"schema": "rblnpb.check/1", "file": name, "verdict": verdict, "findings": finding_values(findings)}
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)

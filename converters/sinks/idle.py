@@ -229,9 +229,7 @@ _FACTS: Final = (
 
 def render_idle_csv(report: IdleReport) -> str:
     """A header and a line a gap: its place, its main cause with the evidence, and columns of causes that add up to its length."""
-    names, rows = gap_rows(report)
-    has_return = any(isinstance(cell, str) and "\r" in cell for row in rows for cell in row)
-    return csv_text(names, rows, has_return=has_return)
+    return csv_text(*gap_rows(report))
 
 
 def gap_rows(report: IdleReport) -> tuple[tuple[str, ...], list[list[object]]]:
@@ -250,6 +248,6 @@ def _csv_row(gap: Gap) -> list[object]:
     times = {part.cause: part.duration_ns for part in gap.parts}
     frames = gap.evidence.get("python_frames", ())
     place = [gap.device, gap.engine, gap.start_ns, gap.duration_ns, gap.cause, gap.uncertainty_ns]
-    names = [f"{gap.after.name}", f"{gap.before.name}", gap.inside_program]
+    names = [gap.after.name, gap.before.name, gap.inside_program]
     facts = [gap.evidence.get(fact) for fact in _FACTS]
     return [*place, *names, *(times.get(cause, 0) for cause in CAUSES), *facts, " <- ".join(map(str, frames)) or None]  # type: ignore[call-overload]

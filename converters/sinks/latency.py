@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Final
 
-import orjson
-
 from rblnpb.wording import counted
 
 from ..results import Latency, LatencyFigures, LatencyGroup, QueueUse
 from ._csv_text import csv_text
-from ._json_values import exact
+from ._json_values import json_report
 from ._text_tables import TextReport
 from ._units import format_count, format_ns
 from .findings import finding_values
 
-__all__ = ["render_latency_csv", "render_latency_json", "render_latency_text"]
+__all__ = ["figure_rows", "render_latency_csv", "render_latency_json", "render_latency_text"]
 
 _GROUPS_SHOWN: Final = 20
 _LENGTHS_SHOWN: Final = 3
@@ -34,8 +32,9 @@ def render_latency_text(latency: Latency, *, width: int = 120) -> str:
         width: Columns of the terminal; tables fold to it.
     """
     report = TextReport(width)
-    known = "not known how exact: no clock of a device was read" if latency.uncertainty_ns is None else None
-    report.line(f"Submission latency: from the launch to its first work ({known or f'±{format_ns(latency.uncertainty_ns or 0)}'})")
+    border_ns = latency.uncertainty_ns
+    exactness = "not known how exact: no clock of a device was read" if border_ns is None else f"±{format_ns(border_ns)}"
+    report.line(f"Submission latency: from the launch to its first work ({exactness})")
     report.line(f"  {' + '.join(latency.sources)}")
     report.line(f"  {counted(latency.total.latency.count, 'launch', 'launches')}\n")
     _print_total(report, latency)
@@ -174,13 +173,12 @@ def render_latency_json(latency: Latency, *, series: bool = False) -> bytes:
         "is_serialised": latency.is_serialised,
         "findings": finding_values(latency.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def render_latency_csv(latency: Latency) -> str:
     """A header, a line for all launches, then one a program and one a thread; integers in ns."""
-    names, rows = figure_rows(latency)
-    return csv_text(names, rows, has_return=any("\r" in str(row[1]) for row in rows))
+    return csv_text(*figure_rows(latency))
 
 
 def figure_rows(latency: Latency) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from rblnpb.wording import counted
 
 from ..results import SliceRows
 from ._csv_text import csv_text
-from ._json_values import exact
+from ._json_values import json_report
 from ._slice_columns import row_columns, row_order, total_columns
 from ._text_tables import TextReport
 from ._units import format_bytes, format_count, format_ns, format_rate, format_share
@@ -238,7 +236,7 @@ def render_slices_json(rows: SliceRows, *, sort_by: str | None = "total", row_li
         "peak_basis": rows.peak_basis or None,
         "findings": finding_values(rows.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def _objects(columns: dict[str, Any]) -> list[dict[str, Any]]:
@@ -257,5 +255,4 @@ def render_slices_csv(rows: SliceRows, *, sort_by: str | None = "total", row_lim
     """
     order = row_order(rows, sort_by)
     columns = row_columns(rows, order if row_limit < 0 else order[:row_limit])
-    has_return = any("\r" in str(name) for values in rows.keys.values() for name in values)
-    return csv_text(tuple(columns), zip(*columns.values(), strict=True), has_return=has_return)
+    return csv_text(tuple(columns), zip(*columns.values(), strict=True))

@@ -6,12 +6,10 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Final
 
-import orjson
-
 from rblnpb.wording import counted
 
 from ..results import ExplainedOverheads, OverheadPart, OverheadTotal, ProfileStatus
-from ._json_values import exact
+from ._json_values import json_report
 from ._text_tables import TextReport
 from ._units import format_bytes, format_count, format_ns, format_part
 from .findings import finding_values
@@ -57,7 +55,7 @@ def render_explained_json(explained: ExplainedOverheads) -> bytes:
         "explained": [asdict(total) for total in explained.explained],
         "findings": finding_values(explained.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def _print_records(report: TextReport, status: ProfileStatus) -> None:
@@ -186,4 +184,4 @@ def render_status_json(status: ProfileStatus) -> bytes:
         "explained": [asdict(total) for total in status.explained],
         "findings": finding_values(status.findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)

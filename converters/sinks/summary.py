@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
-
 from rblnpb.errors import Finding
 
 from ..results import KeyAverages
 from ._csv_text import csv_text
-from ._json_values import exact
+from ._json_values import json_report
 from .findings import finding_values
 
 __all__ = ["render_summary_csv", "render_summary_json"]
@@ -68,7 +66,7 @@ def render_summary_json(averages: KeyAverages, rows: Sequence[int], findings: Se
         "totals": _totals(averages),
         "findings": finding_values(findings),
     }
-    return orjson.dumps(exact(value), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return json_report(value)
 
 
 def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
@@ -78,4 +76,4 @@ def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
     """
     columns = _columns(averages)
     cells = ([column[row] for column in columns.values()] for row in rows)
-    return csv_text(tuple(columns), cells, has_return=any("\r" in name for name in averages.name))
+    return csv_text(tuple(columns), cells)

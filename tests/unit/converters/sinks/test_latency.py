@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import replace
 
@@ -194,3 +196,9 @@ def test_csv() -> None:
         f"program,,,,,{numbers}\n"
         f"thread,main,,1,42,{numbers}\n"
     )
+
+
+def test_a_carriage_return_in_any_cell_of_csv_is_quoted() -> None:
+    latency = replace(LATENCY, programs=(LatencyGroup("mm", "0\r1", None, None, FIGURES),), threads=())
+
+    assert list(csv.reader(io.StringIO(render_latency_csv(latency), newline="")))[2][:3] == ["program", "mm", "0\r1"]
