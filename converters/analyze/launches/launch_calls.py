@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...nesting import enclosing, nearest
-from ...timeline import HostTrace, Id, Int64, Timeline
+from ...timeline import Int64, Timeline
 from ..host.host_calls import MODULE, OP, PYTHON, HostCalls, is_within
+from ..host.host_threads import host_threads
 
 __all__ = ["launch_calls"]
 
@@ -32,33 +33,10 @@ def launch_calls(timeline: Timeline, calls: HostCalls, call_of_event: Int64) -> 
     lost = np.flatnonzero(found < 0)
     if timeline.host is None or not len(lost) or not len(calls):
         return found
-    track = _tracks(timeline.host, launches.pid[lost], launches.tid[lost])
-    start_ns = launches.start_ns[lost]
+    # Lanes of threads that the trace does not show are those of no call.
+    track, start_ns = host_threads(timeline).launch[lost], launches.start_ns[lost]
     at = enclosing(calls.track, calls.start_ns, calls.end_ns, calls.parent, track, start_ns, start_ns + 1)
     frame = np.append(nearest(calls.parent, calls.kind != OP), -1)[at]
     # A named range alone owns no launch.
     found[lost] = np.where(np.append(is_within(calls, PYTHON, MODULE), False)[frame], frame, -1)
     return found
-
-
-def _tracks(host: HostTrace, pid: Int64, tid: Int64) -> Int64:
-    """int64[n]; the row of `host.tracks` with these native ids, -1 = none; of an unknown process (0), the one thread of that id."""
-    by_pair: dict[tuple[int, int], int] = {}
-    by_tid: dict[int, list[int]] = {}
-    for row, track in enumerate(host.tracks):
-        one_pid, one_tid = _number(track.pid), _number(track.tid)
-        if one_pid is not None and one_tid is not None:
-            by_pair.setdefault((one_pid, one_tid), row)
-            by_tid.setdefault(one_tid, []).append(row)
-    pairs, of_launch = np.unique(np.stack((pid, tid)), axis=1, return_inverse=True)
-    found = []
-    for one_pid, one_tid in pairs.T.tolist():
-        alone = by_tid.get(one_tid, []) if one_pid == 0 else []
-        found.append(by_pair.get((one_pid, one_tid), alone[0] if len(alone) == 1 else -1))
-    return np.array(found, np.int64)[of_launch.reshape(-1)]
-
-
-def _number(identity: Id) -> int | None:
-    if isinstance(identity, str):
-        return int(identity) if identity.isascii() and identity.isdecimal() else None
-    return identity

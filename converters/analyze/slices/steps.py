@@ -21,8 +21,9 @@ import numpy as np
 from rblnpb.columns import ABSENT
 
 from ...dialect import OPS, slice_rows
-from ...timeline import HostTrace, Id, Int32, Int64, Timeline
+from ...timeline import HostTrace, Int32, Int64, Timeline
 from ..grouping import exact_sums
+from ..host.host_threads import host_threads
 from .slice_groups import UNKNOWN, SliceGroups, work_rows
 
 __all__ = ["NO_STEP", "WHOLE_WINDOW", "StepGroups", "Steps", "find_steps", "phase", "step_groups", "step_phases"]
@@ -136,7 +137,7 @@ def step_groups(timeline: Timeline) -> StepGroups:
     steps = None if timeline.host is None else find_steps(timeline.host)
     if timeline.host is None or steps is None:
         return _whole_window(timeline, rows)
-    launch_step = _containing(steps, timeline.launches.start_ns, _launch_tracks(timeline, timeline.host, steps))
+    launch_step = _containing(steps, timeline.launches.start_ns, host_threads(timeline).launch)
     step = _slice_steps(timeline, timeline.host, rows, steps, launch_step)
     count = len(steps)
     others = [code for code in (count, count + 1) if (step == code).any()]
@@ -200,25 +201,6 @@ def _containing(steps: Steps, time_ns: Int64, track: Int64) -> Int64:
     sums = [np.append(0, np.cumsum(order)) for order in (np.arange(count), by_end)]
     found[left] = np.where(begun - ended == 1, sums[0][begun] - sums[1][ended], count)
     return found
-
-
-def _launch_tracks(timeline: Timeline, host: HostTrace, steps: Steps) -> Int64:
-    """The thread of each launch, as a row of `host.tracks`: int64[n]; -1 = none that has steps."""
-    launches = timeline.launches
-    found = np.full(len(launches), -1, np.int64)
-    for row in np.unique(steps.track).tolist():
-        pid, tid = (_number(one) for one in (host.tracks[row].pid, host.tracks[row].tid))
-        if tid is not None:
-            # A process that is not known is 0.
-            found[(launches.tid == tid) & ((launches.pid == (-1 if pid is None else pid)) | (launches.pid == 0))] = row
-    return found
-
-
-def _number(identity: Id) -> int | None:
-    """A native id; None where it is none."""
-    if isinstance(identity, str) and identity.isdecimal() and len(identity) < 20:
-        identity = int(identity)
-    return identity if isinstance(identity, int) and abs(identity) < 1 << 63 else None
 
 
 def step_phases(steps: StepGroups) -> Iterator[tuple[str, Int64]]:
