@@ -15,7 +15,8 @@ from rblnpb.columns import ABSENT
 from ..nesting import latest
 from ..timeline import Bool, HostTrace, Int64
 from .correlate import innermost, thread_lanes
-from .launch_scopes import launch_in_scope, numbered, process_numbers
+from .group_rows import group_numbers, turns
+from .launch_scopes import identified, launch_in_scope, process_numbers
 
 __all__ = ["Arrows", "arrows_to", "no_arrows"]
 
@@ -62,7 +63,7 @@ def arrows_to(host: HostTrace, rows: Int64, ops: Int64) -> Arrows:
     if not len(ends) or not len(starts):
         return arrows
     of_start, of_end = np.split(_keys(host, np.concatenate((starts, ends))), [len(starts)])
-    begin = launch_in_scope(numbered(host, starts, of_start), numbered(host, ends, of_end))
+    begin = launch_in_scope(identified(host, starts, of_start), identified(host, ends, of_end))
     at, begin = at[begin >= 0], starts[begin[begin >= 0]]
     in_op = innermost(host, ops, events.track[begin].astype(np.int64), events.start_ns[begin]) >= 0
     best = np.lexsort((events.start_ns[begin], in_op))
@@ -77,10 +78,7 @@ def _keys(host: HostTrace, rows: Int64) -> Int64:
     of_text = {row: ids.setdefault(host.strings[row].strip('"'), len(ids)) for row in np.unique(events.flow_id[rows]).tolist()}
     number = np.zeros(len(host.strings), np.int64)
     number[list(of_text)] = list(of_text.values())
-    code = number[events.flow_id[rows]]
-    for column in (events.category[rows], events.name[rows]):
-        code = np.unique(code * len(host.strings) + column, return_inverse=True)[1]
-    return code + 1
+    return group_numbers(number[events.flow_id[rows]], events.category[rows], events.name[rows]) + 1
 
 
 def _rows_at(host: HostTrace, ends: Int64, rows: Int64) -> Int64:
@@ -116,16 +114,6 @@ def _rows_starting(host: HostTrace, ends: Int64, rows: Int64, of_end: Int64, lan
     by_moment = np.argsort(of_row, kind="stable")
     first = np.searchsorted(of_row[by_moment], moment, side="left")
     beyond = np.searchsorted(of_row[by_moment], moment, side="right")
-    turn = _turns(np.unique(moment, return_inverse=True)[1] * len(host.strings) + events.category[ends])
+    turn = turns(moment, events.category[ends])
     place = np.minimum(first + turn, beyond - 1)
     return np.where(beyond > first, np.append(by_moment, -1)[place], -1)
-
-
-def _turns(keys: Int64) -> Int64:
-    """int64[n]; how many rows of the same key stand before each."""
-    order = np.argsort(keys, kind="stable")
-    is_new = np.append(True, np.diff(keys[order]) != 0)
-    begins = np.maximum.accumulate(np.where(is_new, np.arange(len(keys)), 0))
-    turns = np.empty(len(keys), np.int64)
-    turns[order] = np.arange(len(keys)) - begins
-    return turns

@@ -15,6 +15,7 @@ from rblnpb.profile import Profile
 
 from ..nesting import latest
 from ..timeline import Int64
+from .group_rows import group_numbers, ranges, turns
 
 __all__ = ["Calls", "find_calls"]
 
@@ -52,7 +53,7 @@ def find_calls(profile: Profile) -> Calls:
     )
     is_named = sequence != ABSENT
     # From 1 on: 0 joins nothing.
-    group = _dense(clock, np.where(is_named, instance, -1), np.where(is_named, sequence, launch_id)) + 1
+    group = group_numbers(clock, np.where(is_named, instance, -1), np.where(is_named, sequence, launch_id)) + 1
     group = np.where(is_named | (launch_id != 0), group, 0)
     frame_call = _frame_calls(frames, group[count:], start[count:])
     of_slice = _by_frame(group[:count], start[:count], group[count:], start[count:], frame_call)
@@ -64,26 +65,12 @@ def find_calls(profile: Profile) -> Calls:
     return _numbered(of_slice, frame_call, clock, start, launch_id, slices, frames)
 
 
-def _dense(*columns: Int64) -> Int64:
-    """int64[n]; rows of one number are equal in all columns."""
-    code = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        values, of_row = np.unique(column, return_inverse=True)
-        code = np.unique(code * max(len(values), 1) + of_row, return_inverse=True)[1].astype(np.int64)
-    return code
-
-
 def _frame_calls(frames: WorkloadSlices, group: Int64, start: Int64) -> Int64:
     """int64[m]; call of each frame: those of one execution are one, unless one of its numbers comes again; -1 = it has none."""
     if not len(frames):
         return np.empty(0, np.int64)
-    same = _dense(group, frames.workload)
-    order = np.lexsort((start, same))
-    is_new = np.append(True, np.diff(same[order]) != 0)
-    place = np.arange(len(order))
-    turn = np.empty(len(order), np.int64)
-    turn[order] = place - np.maximum.accumulate(np.where(is_new, place, 0))
-    return np.where(group > 0, _dense(group, turn), -1)
+    turn = turns(group, frames.workload, by=start)
+    return np.where(group > 0, group_numbers(group, turn), -1)
 
 
 def _adopt(frame_call: Int64, frames: WorkloadSlices, of_slice: Int64, slices: DeviceSlices) -> None:
@@ -136,10 +123,10 @@ def _numbered(  # what both tables hold, one behind the other, and the tables
     end = start + np.concatenate((slices.duration_ticks.view(np.int64), frames.duration_ticks.view(np.int64)))
     members = np.flatnonzero(call >= 0)
     used, of_member = np.unique(call[members], return_inverse=True)
-    first, _ = _range(of_member, start[members], len(used))
-    _, last = _range(of_member, end[members], len(used))
+    first, _ = ranges(of_member, start[members], len(used))
+    _, last = ranges(of_member, end[members], len(used))
     named = launch_id[members] != 0
-    least, most = _range(of_member[named], launch_id[members[named]], len(used))
+    least, most = ranges(of_member[named], launch_id[members[named]], len(used))
     which = np.zeros(len(used), np.int64)
     which[of_member] = clock[members]
     order = np.lexsort((first, which))
@@ -148,12 +135,3 @@ def _numbered(  # what both tables hold, one behind the other, and the tables
     call[members] = number[of_member]
     ids = np.where(least == most, least, 0)
     return Calls(call[: len(of_slice)], call[len(of_slice) :], which[order], first[order], last[order], ids[order])
-
-
-def _range(group: Int64, values: Int64, count: int) -> tuple[Int64, Int64]:
-    """int64[count], int64[count]; least and greatest value of each group; of none, the one is greater than the other."""
-    least = np.full(count, np.iinfo(np.int64).max, np.int64)
-    most = np.full(count, np.iinfo(np.int64).min, np.int64)
-    np.minimum.at(least, group, values)
-    np.maximum.at(most, group, values)
-    return least, most

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..timeline import Int64
 
-__all__ = ["MOST_DRIFT", "ClockLine", "fit_line", "robust_slope"]
+__all__ = ["MOST_DRIFT", "ClockLine", "fit_line"]
 
 MOST_DRIFT: Final = 1e-3
 """No clock of a device is further off its rate: quartz is within 0.01 %."""
@@ -54,7 +54,7 @@ class ClockLine:
         return np.rint(y).astype(np.int64) + self.offset_ns
 
 
-def robust_slope(ticks: Float64, offsets: Float64, noise_ns: float) -> tuple[float, float]:
+def _robust_slope(ticks: Float64, offsets: Float64, noise_ns: float) -> tuple[float, float]:
     """Slope of a cloud of points in the order of ticks, from the medians of its outer thirds, and how far it may be off."""
     third = max(len(ticks) // 3, 1)
     run = float(np.median(ticks[-third:]) - np.median(ticks[:third]))
@@ -77,9 +77,9 @@ def fit_line(ticks: Int64, times_ns: Int64, tick: int, offset_ns: int) -> ClockL
     y = (times_ns - ticks - offset_ns).astype(np.float64)
     pieces = min(max(len(x) // _PIECE_ROWS, 1), _PIECES)
     # The noise comes from within pieces, so that drift is none of it.
-    slope, _ = robust_slope(x, y, 0.0)
+    slope, _ = _robust_slope(x, y, 0.0)
     noise = _noise(_piecewise(y - slope * x, pieces))
-    slope, error = robust_slope(x, y, noise)
+    slope, error = _robust_slope(x, y, noise)
     level = _piecewise(y - slope * x, pieces)
     at = np.median(_piecewise(x, pieces), axis=1)
     return ClockLine(tick, offset_ns, at, np.median(level, axis=1) + slope * at, slope, error, _noise(level))

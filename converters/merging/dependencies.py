@@ -9,6 +9,7 @@ from rblnpb.profile import Commands, Profile
 
 from ..timeline import Bool, Int64, SliceDependencies
 from .correlate import row_by_id
+from .group_rows import group_numbers
 
 __all__ = ["no_dependencies", "slice_dependencies"]
 
@@ -54,21 +55,9 @@ def _between_commands(slices: DeviceSlices, commands: Commands) -> Int64:
     successor = np.repeat(np.arange(len(slices)), of_slice)
     place = np.arange(total) - np.repeat(np.cumsum(of_slice) - of_slice, of_slice)
     wanted = commands.predecessor_rows[first[slices.command_row[successor]] + place].astype(np.int64)
-    call = _calls(slices)
+    call = group_numbers(slices.launch_id, slices.instance, slices.sequence) + 1
     keys = call * len(commands) + slices.command_row
     # Key 0 would mean unknown there; a call of its own number is never 0.
     predecessor = row_by_id(keys, call[successor] * len(commands) + wanted)
     found = predecessor >= 0
     return np.stack((predecessor[found], successor[found]))
-
-
-def _calls(slices: DeviceSlices) -> Int64:
-    """int64[n], from 1; slices of one number ran in one call."""
-    columns = (slices.sequence, slices.instance.astype(np.int64), slices.launch_id.view(np.int64))
-    order = np.lexsort(columns)
-    is_new = np.zeros(len(slices), np.bool_)
-    for column in columns:
-        is_new[1:] |= np.diff(column[order]) != 0
-    call = np.empty(len(slices), np.int64)
-    call[order] = np.cumsum(is_new) + 1
-    return call

@@ -28,7 +28,7 @@ from .clock_fit import ClockFit
 from .correlate import row_by_id
 from .placed_profile import origin_findings, place_profile
 from .quality import join_findings
-from .timeline_union import links_of
+from .timeline_union import launches_behind, links_of
 from .trace_joins import launches_at
 from .trace_side import trace_timeline
 
@@ -186,12 +186,7 @@ def _joined(profile: Profile, host: HostTrace, calls: Calls, order: _Order) -> T
     )
     alignment = Alignment.of_fits(profile, {clock.clock_id: ClockFit(clock_map, quality)})
     base, placed = place_profile(profile, None, alignment)
-    shift = len(base.strings) - 1
-    launches = replace(
-        order.launches,
-        name=np.where(order.launches.name > 0, order.launches.name + shift, 0).astype(np.int32),
-        compile_id=np.where(order.launches.compile_id > 0, order.launches.compile_id + shift, 0).astype(np.int32),
-    )
+    launches = launches_behind(order.launches, base.strings)
     joined = replace(base, host=host, launches=launches, strings=(*base.strings, *order.strings[1:]))
     launch_of = np.full(len(calls) + 1, -1, np.int64)
     launch_of[bounds.call] = bounds.launch

@@ -9,11 +9,11 @@ import numpy as np
 from ..timeline import Bool, HostTrace, Id, Int64
 from .correlate import id_number, launch_by_id
 
-__all__ = ["Numbered", "launch_in_process", "launch_in_scope", "numbered", "process_numbers"]
+__all__ = ["Identified", "identified", "launch_in_process", "launch_in_scope", "process_numbers"]
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
+class Identified:
     """Rows under the ids that join them; all columns have the same length n.
 
     Attributes:
@@ -29,12 +29,12 @@ class Numbered:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def take(self, rows: Int64) -> Numbered:
+    def take(self, rows: Int64) -> Identified:
         """These rows, in that order."""
-        return Numbered(self.ids[rows], self.at_ns[rows], self.process[rows])
+        return Identified(self.ids[rows], self.at_ns[rows], self.process[rows])
 
 
-def numbered(host: HostTrace, rows: Int64, ids: Int64) -> Numbered:
+def identified(host: HostTrace, rows: Int64, ids: Int64) -> Identified:
     """Rows of a trace under some ids.
 
     Args:
@@ -42,7 +42,7 @@ def numbered(host: HostTrace, rows: Int64, ids: Int64) -> Numbered:
         rows: int64[n]; rows of `host.events`.
         ids: int64[n]; 0 = unknown.
     """
-    return Numbered(ids, host.events.start_ns[rows], process_numbers(host)[host.events.track[rows]])
+    return Identified(ids, host.events.start_ns[rows], process_numbers(host)[host.events.track[rows]])
 
 
 def process_numbers(host: HostTrace) -> Int64:
@@ -52,7 +52,7 @@ def process_numbers(host: HostTrace) -> Int64:
     return np.array([*(numbers.setdefault(pid if number is None else number, len(numbers)) for pid, number in pids), -1], np.int64)
 
 
-def launch_in_process(launches: Numbered, records: Numbered) -> Int64:
+def launch_in_process(launches: Identified, records: Identified) -> Int64:
     """The launch that each record names, in the record's own process: of several with one id, the last before the record.
 
     Returns:
@@ -70,7 +70,7 @@ def launch_in_process(launches: Numbered, records: Numbered) -> Int64:
     return launch_by_id(keys[: len(launches)], launches.at_ns, keys[len(launches) :], records.at_ns)
 
 
-def launch_in_scope(launches: Numbered, records: Numbered) -> Int64:
+def launch_in_scope(launches: Identified, records: Identified) -> Int64:
     """The launch that each record of a device names, when records stand in processes of devices and launches in those of the host.
 
     Of several launches of one id it is the last before the record. Where they are of several processes, it is that of the process
@@ -95,7 +95,7 @@ def launch_in_scope(launches: Numbered, records: Numbered) -> Int64:
     return found
 
 
-def _is_shared(launches: Numbered) -> Bool:
+def _is_shared(launches: Identified) -> Bool:
     """bool[n]; whether launches of several processes have the id of each."""
     if not len(launches) or (launches.process == launches.process[0]).all():
         return np.zeros(len(launches), np.bool_)

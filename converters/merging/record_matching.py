@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..timeline import Bool, Int64
+from .group_rows import turns
 
 __all__ = ["Records", "are_alike", "nearest_pairs"]
 
@@ -75,22 +76,12 @@ def nearest_pairs(own: Records, expected: Int64, other: Records, tolerance: int)
 
 def _numbered_keys(own: Records, other: Records) -> tuple[Int64, Int64]:
     """Keys that tell apart records of one name and one start, by their rank among these."""
-    ranks = [_rank(one) for one in (own, other)]
+    # The shortest first.
+    ranks = [turns(one.key, one.start, by=one.duration) for one in (own, other)]
     count = 1 + max(int(rank.max(initial=0)) for rank in ranks)
     if count == 1:
         return own.key, other.key
     return own.key * count + ranks[0], other.key * count + ranks[1]
-
-
-def _rank(records: Records) -> Int64:
-    """int64[n]; from 0, the place of each record among those of its key and start, the shortest first."""
-    order = np.lexsort((records.duration, records.start, records.key))
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (np.diff(records.key[order]) != 0) | (np.diff(records.start[order]) != 0)
-    place = np.arange(len(order))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = place - np.maximum.accumulate(np.where(is_new, place, 0))
-    return rank
 
 
 def _one_turn(own: Records, other: Records, tolerance: int) -> tuple[Int64, Int64]:

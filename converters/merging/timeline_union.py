@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 
-from ..timeline import JOIN_RULES, AlignedSlices, Int32, Int64, SliceDependencies, SliceNames, Timeline, Track
+from ..timeline import JOIN_RULES, AlignedLaunches, AlignedSlices, Int32, Int64, SliceDependencies, SliceNames, Timeline, Track
 from .correlate import launch_by_id
+from .group_rows import ranges
 
-__all__ = ["OneRecord", "call_launches", "links_of", "union_timeline"]
+__all__ = ["Links", "OneRecord", "launches_behind", "links_of", "union_timeline"]
 
 _RULE: Final = {name: row for row, name in enumerate(JOIN_RULES)}
 
@@ -47,7 +48,7 @@ def union_timeline(base: Timeline, trace: Timeline, slices: OneRecord, frames: O
         A timeline with the findings of the profile. Its slices are the rows of the trace, in their order and with their times,
         then those that the profile alone has.
     """
-    of_call = call_launches(trace, slices, frames, calls)
+    of_call = _call_launches(trace, slices, frames, calls)
     profile_row = np.full(len(trace.slices), -1, np.int64)
     profile_row[slices.trace] = slices.profile
     shown = np.delete(np.arange(len(trace.slices)), frames.trace)
@@ -63,18 +64,22 @@ def union_timeline(base: Timeline, trace: Timeline, slices: OneRecord, frames: O
     place = np.empty(len(base.slices), np.int64)
     place[slices.profile] = np.searchsorted(shown, slices.trace)
     place[alone] = len(shown) + np.arange(len(alone))
-    shift = len(base.strings) - 1
-    launches = trace.launches
     return replace(
         base,
         slices=both,
         frames=made.slices(base.frames, np.arange(len(base.frames)), trace_row, links),
-        launches=replace(launches, name=_shifted(launches.name, shift), compile_id=_shifted(launches.compile_id, shift)),
+        launches=launches_behind(trace.launches, base.strings),
         dependencies=SliceDependencies(place[base.dependencies.predecessor], place[base.dependencies.successor]),
         tracks=tracks,
         strings=(*base.strings, *trace.strings[1:]),
         counts=(*base.counts, *trace.counts),
     )
+
+
+def launches_behind(launches: AlignedLaunches, strings: tuple[str, ...]) -> AlignedLaunches:
+    """The launches, once their table of texts stands behind this one, without its row 0, which both have."""
+    shift = len(strings) - 1
+    return replace(launches, name=_shifted(launches.name, shift), compile_id=_shifted(launches.compile_id, shift))
 
 
 def _shifted(rows: npt.NDArray[Number], shift: int) -> npt.NDArray[Number]:
@@ -91,16 +96,13 @@ def _extra_tracks(base: Timeline, trace: Timeline, rows: Int64) -> tuple[tuple[T
     return (*base.tracks, *extra), row_of
 
 
-def call_launches(trace: Timeline, slices: OneRecord, frames: OneRecord, calls: tuple[Int64, Int64]) -> Int64:
+def _call_launches(trace: Timeline, slices: OneRecord, frames: OneRecord, calls: tuple[Int64, Int64]) -> Int64:
     """int64[k]; the launch that all pairs of each call have, row of the trace's launches; -1 = they have none, or several."""
     call = np.concatenate((calls[0][slices.profile], calls[1][frames.profile]))
     launch = trace.slices.launch[np.concatenate((slices.trace, frames.trace))]
     known = (call >= 0) & (launch >= 0)
     count = 1 + max((int(column.max(initial=-1)) for column in calls), default=-1)
-    least = np.full(count, len(trace.launches), np.int64)
-    most = np.full(count, -1, np.int64)
-    np.minimum.at(least, call[known], launch[known])
-    np.maximum.at(most, call[known], launch[known])
+    least, most = ranges(call[known], launch[known], count)
     return np.where(least == most, most, -1)
 
 

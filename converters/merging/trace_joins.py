@@ -26,7 +26,7 @@ from ..dialect import NO_ID, DeviceRows, annotation_rows, compile_id_rows, is_li
 from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, Bool, HostTrace, Id, Int32, Int64
 from .arrows import Arrows, arrows_to, no_arrows
 from .correlate import id_number, innermost, match_launches
-from .launch_scopes import launch_in_process, launch_in_scope, numbered
+from .launch_scopes import identified, launch_in_process, launch_in_scope
 
 __all__ = ["TraceJoins", "join_trace", "launches_at"]
 
@@ -113,7 +113,7 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
 def _launch_of(host: HostTrace, ids: Int64, launches: Int64, rows: Int64) -> Int64:
     """int64[n]; place among these launches of that of each device row, by a column of ids; -1 = none."""
     own, wanted = (np.where(ids[at] == NO_ID, 0, ids[at]) for at in (launches, rows))
-    return launch_in_scope(numbered(host, launches, own), numbered(host, rows, wanted))
+    return launch_in_scope(identified(host, launches, own), identified(host, rows, wanted))
 
 
 def launches_at(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) -> AlignedLaunches:
@@ -122,7 +122,7 @@ def launches_at(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) 
     track, start_ns = events.track[rows].astype(np.int64), events.start_ns[rows]
     # Markers may be instants, and the beginning of an arrow is one.
     end_ns = start_ns + np.maximum(events.duration_ns[rows], 0)
-    linked = launch_in_process(numbered(host, ops, events.external_id[ops]), numbered(host, rows, linked_ids(host, rows)))
+    linked = launch_in_process(identified(host, ops, events.external_id[ops]), identified(host, rows, linked_ids(host, rows)))
     host_row, reason = match_launches(host, track, start_ns, end_ns, np.append(ops, -1)[linked])
     if not _has_host(host, ops):
         reason[:] = MATCH_RULES.index("no-host-trace")
@@ -158,7 +158,7 @@ def _numbers(ids: list[Id]) -> Int64:
 def _linked_ops(host: HostTrace, rows: Int64, ops: Int64) -> Int64:
     """int64[k]; the op that each of these device rows names itself, -1 = none."""
     ids = np.where(is_linked(host, rows), linked_ids(host, rows), 0)
-    return np.append(ops, -1)[launch_in_scope(numbered(host, ops, host.events.external_id[ops]), numbered(host, rows, ids))]
+    return np.append(ops, -1)[launch_in_scope(identified(host, ops, host.events.external_id[ops]), identified(host, rows, ids))]
 
 
 def _arrows(host: HostTrace, found: DeviceRows, rows: Int64, ops: Int64) -> Arrows:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rblnpb.converters.merging import merge
-from rblnpb.converters.merging.launch_scopes import Numbered, launch_in_process, launch_in_scope
+from rblnpb.converters.merging.launch_scopes import Identified, launch_in_process, launch_in_scope
 from rblnpb.converters.pipeline import status
-from rblnpb.converters.timeline import JOIN_RULES, JOINED_RULES, MATCH_RULES, MATCHED_RULES
+from rblnpb.converters.timeline import JOIN_RULES, JOINED_RULES, MATCHED_RULES
 from tests.support import merge_oracle
 from tests.support.join_oracle import Arrow, Call, Op, Row, Run
 from tests.support.vendor_traces import HOST_PID, host_trace
@@ -57,14 +57,13 @@ def test_time_on_ops_and_on_none_is_all_time_there_is(run: Run) -> None:
     on_no_op = slices.launch[(slices.launch >= 0) & (slices.host_row < 0)]
     assert lost + len(on_no_op) == values.slices_unattributed
     assert (timeline.launches.host_row >= 0).tolist() == (timeline.launches.reason < MATCHED_RULES).tolist()
-    assert len(MATCH_RULES) > MATCHED_RULES
 
 
 numbers = st.tuples(st.integers(0, 3), st.integers(0, 20), st.integers(0, 2))
 
 
-def numbered(rows: list[tuple[int, int, int]]) -> Numbered:
-    return Numbered(*np.array(rows, np.int64).reshape(-1, 3).T)
+def identified(rows: list[tuple[int, int, int]]) -> Identified:
+    return Identified(*np.array(rows, np.int64).reshape(-1, 3).T)
 
 
 @given(st.lists(numbers, max_size=9), st.lists(numbers, max_size=9))
@@ -76,14 +75,14 @@ def test_records_find_the_launch_of_their_process_as_one_by_one(
         same = [place for place, launch in enumerate(launches) if launch[2] == process]
         found = merge_oracle.launch_of([launches[n][0] for n in same], [launches[n][1] for n in same], wanted, at_ns)
         expected.append(same[found] if found >= 0 else -1)
-    assert launch_in_process(numbered(launches), numbered(records)).tolist() == expected
+    assert launch_in_process(identified(launches), identified(records)).tolist() == expected
 
 
 @given(st.lists(numbers, max_size=9), st.lists(numbers, max_size=9))
 def test_a_record_finds_a_launch_of_its_id_if_there_is_one(
     launches: list[tuple[int, int, int]], records: list[tuple[int, int, int]]
 ) -> None:
-    found = launch_in_scope(numbered(launches), numbered(records))
+    found = launch_in_scope(identified(launches), identified(records))
     there = {launch[0] for launch in launches if launch[0]}
     assert [launches[row][0] if row >= 0 else 0 for row in found.tolist()] == [
         wanted if wanted in there else 0 for wanted, _, _ in records
@@ -94,7 +93,7 @@ def test_a_record_finds_a_launch_of_its_id_if_there_is_one(
 def test_records_of_one_device_never_mix_processes_that_count_alike(
     launches: list[tuple[int, int, int]], records: list[tuple[int, int, int]]
 ) -> None:
-    found = launch_in_scope(numbered(launches), numbered(records)).tolist()
+    found = launch_in_scope(identified(launches), identified(records)).tolist()
     owners: dict[int, set[int]] = {}
     for launch_id, _, process in launches:
         owners.setdefault(launch_id, set()).add(process)

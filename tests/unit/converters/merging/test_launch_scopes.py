@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rblnpb.converters.merging.launch_scopes import Numbered, launch_in_process, launch_in_scope, numbered
+from rblnpb.converters.merging.launch_scopes import Identified, identified, launch_in_process, launch_in_scope
 from tests.support.vendor_traces import host_trace, op, span
 
 
-def table(*rows: tuple[int, int, int]) -> Numbered:
+def table(*rows: tuple[int, int, int]) -> Identified:
     """Rows of (id, time, process)."""
-    return Numbered(*np.array(rows, np.int64).reshape(-1, 3).T)
+    return Identified(*np.array(rows, np.int64).reshape(-1, 3).T)
 
 
 def test_in_a_process_only_its_own_launches_count() -> None:
@@ -47,4 +47,4 @@ def test_nothing_names_nothing() -> None:
 
 def test_a_process_id_written_as_a_text_is_the_same_process() -> None:
     trace = host_trace([op("a", 0, 1), span("cpu_op", "b", 0, 1, pid="4242"), span("cpu_op", "c", 0, 1, pid="other")])
-    assert numbered(trace, np.arange(3), np.ones(3, np.int64)).process.tolist() == [0, 0, 1]
+    assert identified(trace, np.arange(3), np.ones(3, np.int64)).process.tolist() == [0, 0, 1]
