@@ -9,7 +9,18 @@ import numpy as np
 
 from ..timeline import Bool, HostTrace, Int32
 
-__all__ = ["ANNOTATIONS", "DEVICE_KINDS", "KINDS", "LAUNCHED", "OPS", "SHARED_KINDS", "WORKING_KINDS", "has_category", "kind_codes"]
+__all__ = [
+    "ANNOTATIONS",
+    "DEVICE_KINDS",
+    "KINDS",
+    "LAUNCHED",
+    "OPS",
+    "SHARED_KINDS",
+    "VENDOR",
+    "WORKING_KINDS",
+    "has_category",
+    "kind_codes",
+]
 
 OPS: Final = ("cpu_op", "Operator")
 """Categories of operators: the only rows that own a launch."""
@@ -19,6 +30,9 @@ ANNOTATIONS: Final = ("user_annotation", "python_function")
 
 LAUNCHED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Memcpy", "Memset"})
 """Categories of device work whose "External id" is that of the op which launched it; on every other row it is the row's own."""
+
+VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
+"""Categories of the vendor's, on threads of the host and on devices."""
 
 WORKING_KINDS: Final = 3
 """How many of `KINDS`, from the front, are busy time."""

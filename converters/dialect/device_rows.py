@@ -16,12 +16,11 @@ from rblnpb.columns import ABSENT
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from .ascend import task_kinds
-from .categories import DEVICE_KINDS, KINDS, SHARED_KINDS, WORKING_KINDS, has_category, kind_codes
+from .categories import DEVICE_KINDS, KINDS, SHARED_KINDS, VENDOR, WORKING_KINDS, has_category, kind_codes
 from .host_rows import annotation_rows, host_pids, op_rows, pids_of, slice_rows
 
 __all__ = ["DeviceRows", "device_rows"]
 
-_VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
 _NEWER_MARKER: Final = "rbln launch"
 _NEWER_LANE: Final = "collective"
 """The newer emitter has a lane for collectives, under the category that stood for waits."""
@@ -86,7 +85,7 @@ def _instant_markers(host: HostTrace, is_hosts: Bool) -> Int64:
     torch's table use instants.
     """
     events = host.events
-    rows = host.rows("i", *_VENDOR)
+    rows = host.rows("i", *VENDOR)
     is_marker = (events.launch_id[rows] != 0) & (events.start_ns[rows] != ABSENT) & is_hosts[events.track[rows]]
     marked: Int64 = rows[is_marker]
     return marked

@@ -7,15 +7,12 @@ from typing import Final
 import numpy as np
 
 from ..timeline import Bool, HostTrace, Int64
-from .categories import LAUNCHED, has_category
+from .categories import LAUNCHED, VENDOR, has_category
 
 __all__ = ["NO_ID", "is_linked", "linked_ids", "linked_rows", "owner_rows"]
 
 NO_ID: Final = -1
 """As 64 bits it is the largest number there is: makers mean by it that there is no id."""
-
-_VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
-"""Categories of the vendor's; torch lists their rows as calls, and asks for no op of theirs."""
 
 
 def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
@@ -40,8 +37,11 @@ def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
 
 
 def is_linked(host: HostTrace, rows: Int64) -> Bool:
-    """bool[n]; whether "External id" on each row of a device is that of the op which launched it; on others it is the row's own."""
-    return has_category(host, *LAUNCHED, *_VENDOR)[host.events.category[rows]]
+    """bool[n]; whether "External id" on each row of a device is that of the op which launched it; on others it is the row's own.
+
+    Torch lists the vendor's rows as calls, and asks for no op of theirs: so `linked_rows` leaves them out.
+    """
+    return has_category(host, *LAUNCHED, *VENDOR)[host.events.category[rows]]
 
 
 def linked_ids(host: HostTrace, rows: Int64) -> Int64:

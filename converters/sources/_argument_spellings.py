@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..timeline import Bool, Int64
 
-__all__ = ["LINKS", "add_spelled_links", "unlinked_places"]
+__all__ = ["LINKLESS", "LINKS", "NUMBERED", "add_spelled_links", "unlinked_places"]
 
 LINKS: Final = {
     "externalid": "external_id",

@@ -12,6 +12,8 @@ from typing import Final
 
 from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockKind, ClockSnapshot
 
+from ._perfetto_sequences import FIRST_OF_SEQUENCE
+
 __all__ = ["BOOTTIME", "DEFAULT", "Clocks", "FileClock", "relate_clocks"]
 
 DEFAULT, _REALTIME, _MONOTONIC, BOOTTIME = 0, 1, 3, 6
@@ -20,7 +22,6 @@ _STAND_INS: Final = (_MONOTONIC, BOOTTIME, _REALTIME)
 rate, and the three differ by an offset alone."""
 
 _NAMES: Final = {2: "coarse real time", 4: "coarse monotonic", 5: "raw monotonic", BOOTTIME: "boot time", 9: "TSC", 10: "perf"}
-_FIRST_OF_SEQUENCE: Final = 64
 _FIRST_CLOCK_ID: Final = 16
 _LIMIT: Final = 1 << 63
 
@@ -85,7 +86,7 @@ def _clock(key: FileClock, clock_id: int, device_id: int) -> Clock:
         which = "device clock of the file" if file < 0 else f"device clock of file {file + 1}"
         return Clock(clock_id, which, 10**9, 64, device_id, ClockKind.DEVICE)
     name = _NAMES.get(number, f"clock {number}" + (f" of sequence {sequence}" if sequence >= 0 else ""))
-    kind = ClockKind.DEVICE if number >= _FIRST_OF_SEQUENCE else ClockKind.UNKNOWN
+    kind = ClockKind.DEVICE if number >= FIRST_OF_SEQUENCE else ClockKind.UNKNOWN
     return Clock(clock_id, name, 10**9, 64, device_id if kind is ClockKind.DEVICE else 0, kind)
 
 

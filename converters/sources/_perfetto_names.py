@@ -71,9 +71,8 @@ def _row(name: str, strings: StringTable) -> tuple[int, ...]:
 
 
 def _numbers(instance: int | None, sequence: int | None, workload: int | None) -> tuple[int, int, int]:
-    known = instance is not None and instance < _UINT32_LIMIT
     return (
-        instance if instance is not None and known else 0,
+        instance if instance is not None and instance < _UINT32_LIMIT else 0,
         ABSENT if sequence is None else sequence,
         ABSENT if workload is None else workload,
     )

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from ._perfetto_text import as_text
 
-__all__ = ["ClockKey", "Sequence", "SequenceBook"]
+__all__ = ["FIRST_OF_SEQUENCE", "ClockKey", "Sequence", "SequenceBook"]
 
 ClockKey = int | tuple[int, int]
 """A clock of one file: a number, or (sequence, number) where only one writer knows it; 0 = the file's default."""
 
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
-_FIRST_OF_SEQUENCE, _END_OF_SEQUENCE = 64, 128
+FIRST_OF_SEQUENCE, _END_OF_SEQUENCE = 64, 128
 """Clocks of these numbers mean another one on each sequence."""
 
 
@@ -64,7 +64,7 @@ class Sequence:
     def clock_key(self, number: int) -> ClockKey:
         """The clock that a number means on this sequence; 0 = that of packets which name none."""
         number = number or self.clock
-        return (self.number, number) if _FIRST_OF_SEQUENCE <= number < _END_OF_SEQUENCE else number
+        return (self.number, number) if FIRST_OF_SEQUENCE <= number < _END_OF_SEQUENCE else number
 
     def time(self, number: int, value: int) -> int:
         """Nanoseconds of a time in a clock of this sequence; of a clock that counts on, it is the next one."""
@@ -148,6 +148,6 @@ class SequenceBook:
         multiplier = clock.unit_multiplier_ns or 1
         if multiplier != 1 or clock.is_incremental:
             running = _RunningClock(multiplier, clock.is_incremental, clock.timestamp * multiplier)
-            sequences = [sequence] if _FIRST_OF_SEQUENCE <= clock.clock_id < _END_OF_SEQUENCE else self._sequences.values()
+            sequences = [sequence] if FIRST_OF_SEQUENCE <= clock.clock_id < _END_OF_SEQUENCE else self._sequences.values()
             for one in sequences:
                 one.clocks[clock.clock_id] = running
