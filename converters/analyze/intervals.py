@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
+
 from ..timeline import Int64
 
 __all__ = [
@@ -14,6 +16,7 @@ __all__ = [
     "busy_stretches",
     "exact_sum",
     "halves",
+    "known_sum",
     "lane_times",
     "overlap_count",
     "union_ns",
@@ -28,6 +31,16 @@ def exact_sum(values: Int64) -> int:
     9223372036854775807
     """
     return (int((values >> 32).sum()) << 32) + int((values & 0xFFFF_FFFF).sum())
+
+
+def known_sum(values: Int64) -> int | None:
+    """The sum of what is known, exact; None where nothing is, or all is ABSENT.
+
+    >>> known_sum(np.array([3, ABSENT, 4])), known_sum(np.array([ABSENT]))
+    (7, None)
+    """
+    known = values[values != ABSENT]
+    return exact_sum(known) if len(known) else None
 
 
 def union_ns(start_ns: Int64, duration_ns: Int64) -> int:

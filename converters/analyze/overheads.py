@@ -6,12 +6,11 @@ from typing import Final
 
 import numpy as np
 
-from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 
 from ..results import OverheadPart, OverheadTotal
-from ..timeline import Bool, Int32, Int64, OverheadRecords, Timeline
-from .intervals import exact_sum
+from ..timeline import Bool, Int32, OverheadRecords, Timeline
+from .intervals import known_sum
 
 __all__ = ["overhead_totals"]
 
@@ -30,8 +29,8 @@ def _total(kind: str, strings: tuple[str, ...], records: OverheadRecords, own: B
     return OverheadTotal(
         kind=kind,
         count=int(own.sum()),
-        size_bytes=_sum(records.size_bytes[own]),
-        duration_ns=_sum(records.duration_ns[own]),
+        size_bytes=known_sum(records.size_bytes[own]),
+        duration_ns=known_sum(records.duration_ns[own]),
         ops=_parts(strings, records.op, records, own),
         reasons=_parts(strings, records.reason, records, own),
     )
@@ -45,16 +44,10 @@ def _parts(strings: tuple[str, ...], column: Int32, records: OverheadRecords, ow
         OverheadPart(
             name=strings[value] or "unknown",
             count=int(counts[at]),
-            size_bytes=_sum(records.size_bytes[rows[of_value == at]]),
-            duration_ns=_sum(records.duration_ns[rows[of_value == at]]),
+            size_bytes=known_sum(records.size_bytes[rows[of_value == at]]),
+            duration_ns=known_sum(records.duration_ns[rows[of_value == at]]),
             place=strings[records.place[rows[first[at]]]],
         )
         for at, value in enumerate(values.tolist())
     ]
     return tuple(sorted(parts, key=lambda part: (-part.count, part.name)))
-
-
-def _sum(values: Int64) -> int | None:
-    """Sum of what is known; None where nothing is."""
-    known = values[values != ABSENT]
-    return exact_sum(known) if len(known) else None

@@ -23,7 +23,6 @@ from typing import Final
 
 import numpy as np
 
-from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 from rblnpb.wording import counted, first_few
 
@@ -32,7 +31,7 @@ from ...results import Advice
 from ...timeline import Int64, Timeline
 from ..grouping import nearest_ranks
 from ..host.host_classes import runtime_rows
-from ..intervals import exact_sum
+from ..intervals import exact_sum, known_sum
 
 __all__ = ["MANY", "hidden_work", "runtime_calls"]
 
@@ -63,13 +62,12 @@ def hidden_work(timeline: Timeline) -> Iterator[Advice]:
     yield from _fallbacks(timeline)
     yield from _recompilations(timeline)
     for op, reason, place, rows in _groups(timeline, OverheadKind.HOST_COPY):
-        size_bytes = timeline.overheads.size_bytes[rows]
-        moved = exact_sum(size_bytes[size_bytes != ABSENT])
+        moved = known_sum(timeline.overheads.size_bytes[rows]) or 0
         yield Advice(
             code="copy-through-host",
             title=f"{op} goes through the host: {reason}",
             side="host",
-            cost_ns=_known_sum(timeline.overheads.duration_ns[rows]),
+            cost_ns=known_sum(timeline.overheads.duration_ns[rows]),
             count=len(rows),
             place=place,
             evidence=f"{counted(len(rows), 'copy', 'copies')}, {moved:,} bytes",
@@ -84,7 +82,7 @@ def _fallbacks(timeline: Timeline) -> Iterator[Advice]:
             code="python-tracer-fallback" if is_traced else "cpu-fallback",
             title=f"{op} runs on the CPU: {'a Python tracer is active' if is_traced else reason}",
             side="host",
-            cost_ns=_known_sum(timeline.overheads.duration_ns[rows]),
+            cost_ns=known_sum(timeline.overheads.duration_ns[rows]),
             count=len(rows),
             place=place,
             evidence=f"{counted(len(rows), 'call')}, reason: {reason}",
@@ -95,7 +93,7 @@ def _fallbacks(timeline: Timeline) -> Iterator[Advice]:
 def _recompilations(timeline: Timeline) -> Iterator[Advice]:
     told_ns = 0
     for op, reason, place, rows in _groups(timeline, OverheadKind.RECOMPILATION):
-        cost_ns = _known_sum(timeline.overheads.duration_ns[rows])
+        cost_ns = known_sum(timeline.overheads.duration_ns[rows])
         told_ns += cost_ns or 0
         if reason != _FIRST_CALL:
             yield _recompilation(f"{op} is compiled again: {reason}", place, len(rows), cost_ns, counted(len(rows), "compilation"))
@@ -253,9 +251,3 @@ def _groups(timeline: Timeline, kind: OverheadKind) -> Iterator[tuple[str, str, 
         if len(own):
             op, reason, place = (int(column[own[0]]) for column in (records.op, records.reason, records.place))
             yield texts[op] or "an operator", texts[reason] or "unknown", texts[place], own
-
-
-def _known_sum(values: Int64) -> int | None:
-    """Sum of what is known; None where nothing is."""
-    known = values[values != ABSENT]
-    return exact_sum(known) if len(known) else None
