@@ -11,7 +11,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 from rblnpb.strings import StringTable
 
-from ...dialect import device_rows, op_rows, slice_rows
+from ...dialect import ANNOTATIONS, device_rows, op_rows, slice_rows
 from ...results import CAUSES, STEPS
 from ...timeline import Bool, HostTrace, Int64, Timeline
 from ..grouping import numbered
@@ -125,5 +125,5 @@ def op_coverage(host: HostTrace, tracks: Int64) -> Coverage:
 def told_tracks(host: HostTrace) -> Bool:
     """bool[tracks]; on which threads the trace shows what the program did: ops, Python frames, or ranges that somebody named."""
     is_told = np.zeros(len(host.tracks), np.bool_)
-    is_told[host.events.track[np.union1d(op_rows(host), slice_rows(host, "user_annotation", "python_function"))]] = True
+    is_told[host.events.track[np.union1d(op_rows(host), slice_rows(host, *ANNOTATIONS))]] = True
     return is_told

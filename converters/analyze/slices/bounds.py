@@ -128,16 +128,10 @@ class _Needs:
 def _needs(timeline: Timeline, groups: SliceGroups, amount: Int64, rates: Sequence[EngineRate], kinds: Sequence[str]) -> _Needs:
     """What engines of some kinds need for the amounts that their slices counted (ABSENT = not counted), group by group."""
     count, tracks = len(groups), timeline.tracks
-    own = (
-        groups.rows[:0]
-        if not tracks
-        else np.flatnonzero(np.array([t.kind in kinds for t in tracks])[timeline.slices.track[groups.rows]])
-    )
-    track, group, duration_ns = (
-        timeline.slices.track[groups.rows[own]],
-        groups.group[own],
-        timeline.slices.duration_ns[groups.rows[own]],
-    )
+    is_wanted = np.array([track.kind in kinds for track in tracks], np.bool_)
+    own = np.flatnonzero(is_wanted[timeline.slices.track[groups.rows]])
+    rows, group = groups.rows[own], groups.group[own]
+    track, duration_ns = timeline.slices.track[rows], timeline.slices.duration_ns[rows]
     best = {rate.kind: rate.per_second for rate in rates}
     # Damaged amounts in a nanosecond make rates that no integer of 64 bits holds.
     per_second = np.array([best.get(one.kind, 0) for one in tracks], np.float64)
@@ -188,8 +182,8 @@ def _overlap(timeline: Timeline, rows: Int64, device: str, span_ns: int) -> Engi
 def _chiplets(timeline: Timeline) -> tuple[ChipletActivity, ...]:
     """Busy time of the chiplets that tracks name."""
     places = [(track.device, chiplet(track)) for track in timeline.tracks]
-    named = sorted({(device, number) for (device, number), track in zip(places, timeline.tracks, strict=True)
-                    if number is not None and track.is_work})  # fmt: skip
+    works = zip(places, timeline.tracks, strict=True)
+    named = sorted({(device, number) for (device, number), track in works if number is not None and track.is_work})
     of_track = np.array([named.index(place) if place in named else -1 for place in places], np.int64)
     rows = work_rows(timeline)
     if not len(rows) or not named:

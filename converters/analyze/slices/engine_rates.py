@@ -117,12 +117,12 @@ def _best_rate(amount: Int64, duration_ns: Int64) -> tuple[int, int, int]:
     is_timed = duration_ns > 0
     is_long = duration_ns >= _LONG_NS
     rate: Float64 = amount / np.maximum(duration_ns, 1)
-    counted = rate[is_long if is_long.any() else is_timed]
-    if not len(counted):
+    sample = rate[is_long if is_long.any() else is_timed]
+    if not len(sample):
         return 0, 0, 0
-    median = _nearest_rank(counted, 50)
+    median = _nearest_rank(sample, 50)
     is_high, is_low = is_timed & (rate > _OUTLIER * median), is_timed & (rate < median / _OUTLIER)
-    best = _nearest_rank(counted[counted <= _OUTLIER * median], _BEST_PERCENT)
+    best = _nearest_rank(sample[sample <= _OUTLIER * median], _BEST_PERCENT)
     return round(best * 1e9), int(is_high.sum()), int(is_low.sum())
 
 

@@ -12,7 +12,8 @@ from rblnpb.errors import UsageError
 
 from ...results import EngineRate, GroupBounds, SliceOverview, SliceRows, SliceStatistics
 from ...timeline import Int64, Timeline
-from ..grouping import exact_sums, nearest_ranks
+from ..grouping import exact_sums, nearest_ranks, numbered
+from ..host.host_classes import runtime_rows
 from .bounds import group_bounds
 from .engine_rates import PEAK_BASIS, engine_rates, frequency_findings
 from .program_groups import call_groups, program_groups
@@ -157,9 +158,10 @@ def _programs(timeline: Timeline, calls: SliceGroups, span_ns: Int64) -> SliceOv
 def _compile_ns(timeline: Timeline, place: dict[tuple[object, object], int]) -> tuple[object, ...]:
     """How long the runtime compiled each program for its launches; None = it recorded no compilation."""
     runtime, launches, strings = timeline.runtime, timeline.launches, timeline.strings
-    is_compiling = np.array([text == "compile" for text in strings], np.bool_)[runtime.name] & (runtime.launch >= 0)
-    launch, compiled = np.unique(runtime.launch[is_compiling], return_inverse=True)
-    spent_ns = exact_sums(compiled, runtime.duration_ns[is_compiling], len(launch)).tolist()
+    rows = runtime_rows(timeline, "compile")
+    rows = rows[runtime.launch[rows] >= 0]
+    launch, compiled = numbered(runtime.launch[rows])
+    spent_ns = exact_sums(compiled, runtime.duration_ns[rows], len(launch)).tolist()
     found: dict[tuple[object, object], int] = {}
     for row, duration_ns in zip(launch.tolist(), spent_ns, strict=True):
         program = strings[launches.name[row]], strings[launches.compile_id[row]]
