@@ -10,9 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from rblnpb.errors import FormatError
-
 from ..timeline import HostTrace, Int64
+from ._event_blocks import changed_document
 
 _STEP_ROWS: Final = 4096
 _STEP_BYTES: Final = 1 << 20
@@ -51,7 +50,7 @@ def frame_of(host: HostTrace) -> Frame:
         tail += block[max(last - position, 0) :]
         position += len(block)
     if not (head.startswith(host.head) and tail.endswith(host.tail)):
-        raise _changed(host)
+        raise changed_document(host)
     return Frame(bytes(head), bytes(tail), position, digest.digest())
 
 
@@ -71,17 +70,13 @@ def event_texts(host: HostTrace) -> Iterator[tuple[int, list[bytes]]]:
         while position + size < bounds[last]:
             block = next(blocks, None)
             if block is None:
-                raise _changed(host)
+                raise changed_document(host)
             parts.append(block)
             size += len(block)
         text = b"".join(parts)
         places = (bounds[first : last + 1] - position).tolist()
         yield first, [text[start:end] for start, end in pairwise(places)]
         text, position = text[places[-1] :], position + places[-1]
-
-
-def _changed(host: HostTrace) -> FormatError:
-    return FormatError(host.document.name, "it is not what it was when it was read first; is it still being written?")
 
 
 def event_bounds(host: HostTrace) -> Int64:

@@ -8,10 +8,12 @@ from typing import Final
 
 import msgspec
 
+from rblnpb.errors import FormatError
+
 from ..json_text import members
 from ..timeline import HostTrace, Int64
 
-__all__ = ["EventBlock", "argument_texts", "event_blocks"]
+__all__ = ["EventBlock", "argument_texts", "changed_document", "event_blocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,11 @@ class EventBlock:
 
 
 def event_blocks(host: HostTrace, first: int) -> Iterator[EventBlock]:
-    """The events from row `first` on, as many at a time as the document's blocks hold."""
+    """The events from row `first` on, as many at a time as the document's blocks hold.
+
+    Raises:
+        FormatError: The document cannot be read again, or ends earlier than it did.
+    """
     offset, end = host.events.offset, host.events.offset + host.events.length
     if first == len(offset):
         return
@@ -55,6 +61,12 @@ def event_blocks(host: HostTrace, first: int) -> Iterator[EventBlock]:
         parts, begin, first = [text[size:]], begin + size, last
         if first == len(offset):
             return
+    raise changed_document(host)
+
+
+def changed_document(host: HostTrace) -> FormatError:
+    """What is said of a document that is not what the columns tell of."""
+    return FormatError(host.document.name, "it is not what it was when it was read first; is it still being written?")
 
 
 _NONE: Final = msgspec.Raw()

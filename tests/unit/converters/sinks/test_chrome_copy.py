@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from rblnpb.converters.json_text import as_texts
 from rblnpb.converters.sinks._chrome_copy import Change, TableChange, TimeChange, copy_events, replace_member
 from rblnpb.converters.timeline import HostTrace
-from tests.support.timelines import host_trace
+from rblnpb.errors import FormatError
+from tests.support.timelines import TextDocument, host_trace
 
 NONE = np.empty(0, np.int64)
 
@@ -35,6 +37,14 @@ def test_unchanged_events_are_the_very_bytes() -> None:
     host = host_trace(event(), {"ph": "M"}, texts=texts, separator=" ,\r\n")
 
     assert copied(host) == b" ,\r\n".join(texts)
+
+
+def test_a_document_that_ends_earlier_than_it_did_is_refused() -> None:
+    host = host_trace(*map(event, range(3)))
+    cut = replace(host, document=TextDocument(b"".join(host.document.blocks())[: int(host.events.offset[2])], name="cut.json"))
+
+    with pytest.raises(FormatError, match=r"^cannot read cut\.json: it is not what it was when it was read first"):
+        copied(cut)
 
 
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 20])
