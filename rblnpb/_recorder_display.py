@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -20,6 +22,7 @@ __all__ = ["RecordedDisplay"]
 UInt32 = npt.NDArray[np.uint32]
 
 _READINGS_KEPT: Final = 1 << 14
+"""Of each clock."""
 
 
 class RecordedDisplay:
@@ -37,7 +40,7 @@ class RecordedDisplay:
         self._is_on = is_shown(0, display=display)
         self._rows: dict[str, list[Any]] = {"clocks": [], "devices": [], "engines": [], "programs": []}
         self._commands: Commands | None = None
-        self._readings: list[ClockSnapshot] = []
+        self._readings: dict[int, list[ClockSnapshot]] = defaultdict(list)
         self._slices: dict[type[Table], list[Any]] = {DeviceSlices: [], WorkloadSlices: []}
         self._count = 0
 
@@ -48,10 +51,12 @@ class RecordedDisplay:
         for name, known in self._rows.items():
             known.extend(pending.rows.get(name, ()))
         self._commands = pending.commands or self._commands
-        self._readings += pending.snapshots
-        if len(self._readings) > _READINGS_KEPT:
-            # Fewer of them, from the first on to the last, place slices nearly as well.
-            self._readings = [*self._readings[:-1:2], self._readings[-1]]
+        for reading in pending.snapshots:
+            self._readings[reading.clock_id].append(reading)
+        for clock_id, readings in self._readings.items():
+            if len(readings) > _READINGS_KEPT:
+                # Fewer of them, from the first on to the last, place slices nearly as well.
+                self._readings[clock_id] = [*readings[:-1:2], readings[-1]]
 
     def keep(self, table: Table) -> None:
         """Take over records that are in the file now, if they are of a kind that is shown."""
@@ -84,7 +89,7 @@ class RecordedDisplay:
                 engines=tuple(self._rows["engines"]),
                 programs=tuple(self._rows["programs"]),
                 commands=replace(commands, layer_strindex=_within(commands.layer_strindex, len(strings))),
-                clock_snapshots=tuple(self._readings),
+                clock_snapshots=tuple(itertools.chain(*self._readings.values())),
                 device_slices=slices.replace(**{name: _within(slices.columns()[name], limit) for name, limit in limits.items()}),
                 workload_slices=WorkloadSlices.concat(self._slices[WorkloadSlices]),
                 strings=tuple(strings),

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import rblnpb
-from rblnpb.clock import Clock, ClockKind, ClockSnapshot
+from rblnpb.clock import HOST_REALTIME, Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import Counters, Dependencies, DeviceSlices, HostSlices, Launches, Overheads, TraceEvents
 from rblnpb.container import fields, scan
 from rblnpb.errors import OutputError
@@ -561,6 +561,20 @@ def test_readings_of_a_long_recording_are_thinned_out(monkeypatch: pytest.Monkey
 
     assert scan(file.getvalue()).display_packet_count == 2
     assert len(rblnpb.read(file.getvalue()).clock_snapshots) == 20
+
+
+def test_readings_of_one_clock_are_not_thinned_out_for_those_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rblnpb._recorder_display._READINGS_KEPT", 4)
+    file = io.BytesIO()
+    with _recorder(file) as recorder:
+        recorder.define(clocks=[CLOCK])
+        for second in range(20):
+            now_ns = second * 1_000 + 100
+            recorder.snapshot(*(ClockSnapshot(clock, now_ns, now_ns, now_ns) for clock in (HOST_REALTIME, 16, HOST_REALTIME)))
+            recorder.flush()
+        recorder.record(SLICES)
+
+    assert scan(file.getvalue()).display_packet_count == 2
 
 
 def test_a_disk_without_room_for_display_packets_may_have_it_for_the_end() -> None:
