@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from rblnpb.errors import ClockError
 
-__all__ = ["HOST_MONOTONIC", "HOST_REALTIME", "Clock", "ClockKind", "ClockMap", "ClockSnapshot", "clock_maps"]
+__all__ = ["BUILT_IN_CLOCKS", "HOST_MONOTONIC", "HOST_REALTIME", "Clock", "ClockKind", "ClockMap", "ClockSnapshot", "clock_maps"]
 
 HOST_MONOTONIC: Final = 1
 """Id of the host's monotonic clock (CLOCK_MONOTONIC, ns) in every session."""
@@ -59,6 +59,13 @@ class Clock:
     width_bits: int = 64
     device_id: int = 0
     kind: ClockKind = ClockKind.UNKNOWN
+
+
+BUILT_IN_CLOCKS: Final = (
+    Clock(HOST_MONOTONIC, "host monotonic", 10**9, 64, 0, ClockKind.HOST_MONOTONIC),
+    Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME),
+)
+"""Clocks that every session has without defining them."""
 
 
 @dataclass(frozen=True)
@@ -286,9 +293,9 @@ def clock_maps(clocks: Iterable[Clock], snapshots: Sequence[ClockSnapshot]) -> d
     own: dict[int, list[ClockSnapshot]] = {}
     for snapshot in snapshots:
         own.setdefault(snapshot.clock_id, []).append(snapshot)
-    monotonic = Clock(HOST_MONOTONIC, "host monotonic", 10**9, 64, 0, ClockKind.HOST_MONOTONIC)
+    monotonic, real_time = BUILT_IN_CLOCKS
     maps = {HOST_MONOTONIC: ClockMap.of(monotonic, (ClockSnapshot(HOST_MONOTONIC, 0, 0, 0),))}
-    for clock in (Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME), *clocks):
+    for clock in (real_time, *clocks):
         if clock.clock_id in maps:
             # Of two clocks with one id the first counts, as in `Profile.clock`.
             continue

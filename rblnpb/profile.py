@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from rblnpb.clock import HOST_MONOTONIC, HOST_REALTIME, Clock, ClockKind, ClockSnapshot
+from rblnpb.clock import BUILT_IN_CLOCKS, Clock, ClockSnapshot
 from rblnpb.columns import (
     ABSENT,
     Counters,
@@ -33,7 +33,7 @@ from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle
 
 __all__ = [
-    "BUILT_IN_CLOCKS",
+    "DMA_ENGINE_KINDS",
     "ENGINE_NAMES",
     "KINDS",
     "WORKING_KINDS",
@@ -90,6 +90,9 @@ ENGINE_NAMES: Final = {
     EngineKind.SYNC: "sync",
 }
 """The vendor's spelling of each kind, or ours where it has none."""
+
+DMA_ENGINE_KINDS: Final = frozenset({EngineKind.NEURAL_DMA, EngineKind.TASK_DMA, EngineKind.EXTERNAL_HDMA, EngineKind.DEVICE_HDMA})
+"""Engines of the vendor's devices that move bytes."""
 
 WORKING_KINDS: Final = frozenset(EngineKind) - {
     EngineKind.HOST,
@@ -298,12 +301,6 @@ class TraceDocument:
     name: str = ""
     base_time_ns: int | None = None
 
-
-BUILT_IN_CLOCKS: Final = (
-    Clock(HOST_MONOTONIC, "host monotonic", 10**9, 64, 0, ClockKind.HOST_MONOTONIC),
-    Clock(HOST_REALTIME, "host real time", 10**9, 64, 0, ClockKind.HOST_REALTIME),
-)
-"""Clocks that every session has without defining them."""
 
 KINDS: Final[dict[int, type[Table]]] = {
     table.kind: table

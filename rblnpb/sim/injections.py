@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.columns import ABSENT, Int64, Overheads
-from rblnpb.profile import EngineKind, OverheadKind
+from rblnpb.profile import DMA_ENGINE_KINDS, OverheadKind
 from rblnpb.sim.calls import Calls, Load
 from rblnpb.sim.compiled import Compiled
 from rblnpb.sim.draws import Draws
@@ -58,7 +58,6 @@ _STALL_NS: Final = (500_000, 3_000_000)
 _FALLBACK_NS: Final = (20_000, 200_000)
 _RECOMPILE_PERCENT: Final = 50
 _SLOWER: Final = (6, 10)
-_TRANSFERS: Final = (EngineKind.NEURAL_DMA, EngineKind.TASK_DMA, EngineKind.EXTERNAL_HDMA, EngineKind.DEVICE_HDMA)
 
 _FALLBACKS: Final = (
     ("aten::pow.Tensor_Scalar", "dtype-not-fp16", "model.py:52(forward)"),
@@ -149,7 +148,7 @@ def slow_transfers(compiled: Compiled, batches: Sequence[Batch], call_count: int
     slowed = []
     for batch in batches:
         rows = compiled.rows(batch.program)
-        is_transfer = np.isin(compiled.commands.engine_kind[rows], _TRANSFERS)
+        is_transfer = np.isin(compiled.commands.engine_kind[rows], list(DMA_ENGINE_KINDS))
         size_bytes = np.where(is_transfer, compiled.size_bytes[rows], ABSENT)
         duration_ns = batch.layout.duration_ns.copy()
         if size_bytes.max() > 0:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from rblnpb.clock import HOST_REALTIME, clock_maps
 from rblnpb.columns import ABSENT, DeviceSlices
 from rblnpb.naming import render
-from rblnpb.profile import ENGINE_NAMES, WORKING_KINDS, Engine, EngineKind, Profile
+from rblnpb.profile import DMA_ENGINE_KINDS, ENGINE_NAMES, WORKING_KINDS, Engine, Profile
 
 __all__ = ["Activity", "DeviceEvent", "Lane", "Launch", "device_activity", "owners"]
-
-_DMA: Final = frozenset({EngineKind.NEURAL_DMA, EngineKind.TASK_DMA, EngineKind.EXTERNAL_HDMA, EngineKind.DEVICE_HDMA})
 
 
 @dataclass(frozen=True)
@@ -139,7 +136,7 @@ def _names(profile: Profile, table: DeviceSlices) -> list[str]:
 def _lane(engine: Engine) -> Lane:
     category = engine.name or ENGINE_NAMES[engine.kind]
     name = category if engine.chiplet is None else f"{category} (chiplet {engine.chiplet})"
-    return Lane(engine.display_order, name, category, engine.kind in _DMA)
+    return Lane(engine.display_order, name, category, engine.kind in DMA_ENGINE_KINDS)
 
 
 def owners(activity: Activity, ops: Sequence[tuple[int, int, int, int]]) -> tuple[int, ...]:
