@@ -9,11 +9,14 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.sources._argument_spellings import LINKLESS, LINKS, NUMBERED
 from rblnpb.converters.timeline import HostTrace, Id
 
 INT32, INT64 = 2**31, 2**63
 _DECODER = json.JSONDecoder(parse_float=Decimal)
+
+NUMBERED = ("Operator", "cpu_op", "gpu_user_annotation", "user_annotation")
+"""Slices with a number of their own; those of other categories name a call, but for those that nothing links."""
+LINKLESS = ("", "Trace", "overhead", "python_function")
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,9 @@ def _links(args: dict[str, str], category: str) -> dict[str, int]:
     lacks_number, lacks_call = not found["external_id"], not (found["correlation_id"] or found["launch_id"])
     if category not in LINKLESS and (lacks_number if category in NUMBERED else lacks_call):
         for key, value in args.items():
-            name = LINKS.get("".join(letter for letter in key.lower() if letter not in " _"))
+            plain = "".join(letter for letter in key.lower() if letter not in " _")
+            name = {"externalid": "external_id", "launchid": "launch_id"}.get(plain)
+            name = "correlation_id" if plain in ("correlation", "correlationid") else name
             if name is not None:
                 found[name] = found[name] or _link(value)
     return found
