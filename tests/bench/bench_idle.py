@@ -63,7 +63,7 @@ def measure(what: str, timeline: Timeline) -> None:
     work = ordered_work(timeline)
     count = len(work)
     print(f"\n{what}: {count:,} slices, {len(gaps_between(work, work.device)):,} gaps of devices")
-    tell("gaps of devices", count, lambda: gaps_between(ordered_work(timeline), work.device))
+    tell("order of the work, and gaps of devices", count, lambda: gaps_between(ordered_work(timeline), work.device))
     tell("gaps of engines", count, lambda: gaps_between(work, work.track))
     tell("gaps of engines, in a loop", count, lambda: loop_gaps(work.track, work.start_ns, work.end_ns))
     tell("busy, idle, span and sum: all, devices, kinds, engines", count, lambda: device_occupancy(timeline))

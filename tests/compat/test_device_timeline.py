@@ -74,9 +74,8 @@ def test_work_from_before_the_window_makes_the_difference() -> None:
 @needs_shared
 def test_idle_time_has_no_error_of_rounding() -> None:
     found = report("hta/tests/data/ns_resolution_trace/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz")
+    # HTA publishes 7,574.786 µs, from floats: 48 ns more.
     assert found.all.idle_ns == 7_574_738
-    # HTA publishes 7,574.786 µs, from floats.
-    assert 7_574_786 - found.all.idle_ns == 48
 
 
 @needs_shared

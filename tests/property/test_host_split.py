@@ -16,7 +16,7 @@ from rblnpb.converters.analyze.host.input_checks import input_checks
 from rblnpb.converters.timeline import OverheadRecords, Timeline
 from rblnpb.profile import OverheadKind
 from tests.support.latency_oracle import Call, Recorded, scans, split
-from tests.support.timelines import host_trace, runtime, timeline
+from tests.support.timelines import host_trace, microseconds, runtime, timeline
 
 NAMES = ("aten::mm", "aten::to", "aten::_copy_from", "aten::isinf", "aten::isnan", "Region")
 RUNTIME = {"compile": "compile", "wait": "wait", "upload": "copy in", "download": "copy out", "submit": "submit"}
@@ -48,14 +48,13 @@ def flat(run: tuple[Call, ...]) -> list[Call]:
     return [one for call in run for one in (call, *flat(call.calls))]
 
 
-def _us(time_ns: int) -> str:
-    return f"0.{time_ns:03d}"
-
-
 def as_timeline(run: tuple[Call, ...], recorded: list[Recorded]) -> Timeline:
     """All on one thread; the trace's times are in ns."""
     place = {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1}
-    events = [{**place, "name": one.name, "ts": _us(one.start_ns), "dur": _us(one.end_ns - one.start_ns)} for one in flat(run)]
+    events = [
+        {**place, "name": one.name, "ts": microseconds(one.start_ns), "dur": microseconds(one.end_ns - one.start_ns)}
+        for one in flat(run)
+    ]
     strings = ("", *RUNTIME.values())
     rows = [
         (one.start_ns, one.end_ns - one.start_ns, strings.index(RUNTIME[one.sort]), 1) for one in recorded if one.sort in RUNTIME

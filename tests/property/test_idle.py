@@ -27,7 +27,7 @@ from rblnpb.converters.timeline import AlignedLoss, HostTrace, OverheadRecords, 
 from rblnpb.profile import Profile
 from tests.support.idle_oracle import Oracle, Record, busy, gaps, innermost
 from tests.support.strategies import profiles
-from tests.support.timelines import host_trace, launches, runtime, slices, timeline
+from tests.support.timelines import host_trace, launches, microseconds, runtime, slices, timeline
 
 LAST_NS = 60
 
@@ -42,7 +42,7 @@ STRINGS = ("", "mm", "add", "wait", "copy in", "aten::sub")
 
 
 def event(category: str, name: str, tid: int, start: int, length: int, **args: int) -> dict[str, Any]:
-    times = {"ts": f"0.{start:03d}", "dur": f"0.{length:03d}"}
+    times = {"ts": microseconds(start), "dur": microseconds(length)}
     return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, **times, "args": args}
 
 

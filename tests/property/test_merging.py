@@ -141,4 +141,5 @@ def test_no_time_of_a_profile_is_too_large_for_the_way_to_a_trace(profile: Profi
     assert status(timeline).text()
     trace = io.BytesIO()
     write_chrome_trace(timeline, trace)
-    assert json.loads(trace.getvalue())["traceEvents"] is not None
+    # Broken JSON, such as a time that is no number, fails here.
+    json.loads(trace.getvalue())

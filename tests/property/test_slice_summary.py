@@ -20,7 +20,7 @@ from rblnpb.converters.timeline import Timeline, Track
 from rblnpb.profile import Profile
 from tests.support import slice_summary_oracle as oracle
 from tests.support.strategies import profiles
-from tests.support.timelines import host_trace, launches, slices, timeline
+from tests.support.timelines import host_trace, launches, microseconds, slices, timeline
 
 ARGUMENTS = ("compute_cycles", "size_bytes", "planned_bytes")
 TRACKS = (
@@ -97,12 +97,12 @@ def timelines(draw: st.DrawFn) -> Timeline:
                 "name": names[name % len(names)],
                 "pid": 1,
                 "tid": tid,
-                "ts": start / 1000,
-                "dur": length / 1000,
+                "ts": microseconds(start),
+                "dur": microseconds(length),
             }
             for start, length, tid, name in draw(host_rows)
         ]
-        host = host_trace(*({**one, "ts": f"{one['ts']:.3f}", "dur": f"{one['dur']:.3f}"} for one in events))
+        host = host_trace(*events)
     rows = draw(st.lists(slice_rows, max_size=12))
     if host is None:
         rows = [{**row, "host_row": -1} for row in rows]

@@ -37,7 +37,7 @@ from rblnpb.clock import HOST_REALTIME, Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import ABSENT, DeviceSlices, HostSlices, Launches, Overheads
 from rblnpb.converters.timeline import HostTrace
 from rblnpb.profile import Device, Engine, EngineKind, HostActivity, OverheadKind, Profile, Program, Session
-from tests.support.timelines import host_trace
+from tests.support.timelines import host_trace, microseconds
 
 BASE_NS = 1_790_857_026_000_000_000
 """Unix time of the run's zero."""
@@ -141,7 +141,15 @@ def small_trace() -> HostTrace:
     """The host trace, with 60,000 ns as its window."""
     step = {"ph": "X", "cat": "user_annotation", "name": "step", "pid": MAIN, "tid": MAIN, "ts": "0", "dur": "60"}
     ops = [
-        {"ph": "X", "cat": "cpu_op", "name": name, "pid": MAIN, "tid": tid, "ts": _us(start), "dur": _us(end - start)}
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": name,
+            "pid": MAIN,
+            "tid": tid,
+            "ts": microseconds(start),
+            "dur": microseconds(end - start),
+        }
         for name, start, end, tid in _OPS
     ]
     named = [
@@ -150,7 +158,3 @@ def small_trace() -> HostTrace:
     ]
     head = f'{{"schemaVersion": 1, "baseTimeNanoseconds": {BASE_NS}, "traceEvents": ['
     return host_trace(step, *ops, *named, head=head, base_time_ns=BASE_NS)
-
-
-def _us(time_ns: int) -> str:
-    return f"{time_ns // 1000}.{time_ns % 1000:03d}"

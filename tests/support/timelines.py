@@ -127,6 +127,11 @@ def nanoseconds(microseconds: float | str | None, base_time_ns: int) -> int:
     return base_time_ns + int(whole) * 1000 + (-thousandths if whole.startswith("-") else thousandths)
 
 
+def microseconds(time_ns: int) -> str:
+    """A time, not negative, as the JSON has it: microseconds with three decimals."""
+    return f"{time_ns // 1000}.{time_ns % 1000:03d}"
+
+
 def slices(*rows: dict[str, Any], argument_names: Sequence[str] = (), strings: Sequence[str] = ("",)) -> AlignedSlices:
     """Device slices: each gives `start`, `duration`, `name` and, where it matters, any other column by its name.
 
