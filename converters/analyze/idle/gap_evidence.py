@@ -114,9 +114,10 @@ class Evidence:
         """The line of the program that led to hidden work of this name in a gap, as far as its record tells it."""
         records, gaps, strings = self._timeline.overheads, self._found.gaps, self._timeline.strings
         begin, stop = (bisect_left(self._hidden_ns, int(at_ns)) for at_ns in (gaps.start_ns[row], gaps.end_ns[row]))
-        # What began before the gap may reach into it.
+        # What began before the gap may reach into it, or not.
         for record in self._hidden[max(begin - 1, 0) : stop]:
-            if name in (strings[int(records.op[record])], overhead_name(int(records.kind[record]))):
+            reaches = int(records.start_ns[record]) + int(records.duration_ns[record]) > gaps.start_ns[row]
+            if reaches and name in (strings[int(records.op[record])], overhead_name(int(records.kind[record]))):
                 return strings[int(records.place[record])]
         return ""
 

@@ -123,6 +123,14 @@ def test_hidden_work_tells_its_place_in_the_program() -> None:
     assert evidence == {"op": "aten::sub", "op_ns": 20, "place": "model.py:3(f)", "steps_ns": {"fallback": 20}, **LAUNCH}
 
 
+def test_of_hidden_work_that_comes_again_the_place_is_that_of_the_record_in_the_gap() -> None:
+    two, zero = np.ones(2, np.int64), np.zeros(2, np.int32)
+    starts, places = np.array([2, 15]), np.array([1, 5], np.int32)
+    hidden = OverheadRecords(two.astype(np.uint32), zero + 4, zero, places, two * 6, two * ABSENT, starts, two)
+    evidence = parts(of(overheads=hidden))[2].evidence
+    assert (evidence["op"], evidence["op_ns"], evidence["place"]) == ("aten::sub", 6, "model.py:3(f)")
+
+
 def test_a_dependency_tells_the_predecessor() -> None:
     rows = slices(*ROWS, {"start": 70, "duration": 25, "launch": 1, "track": 1, "name": "i1_1_W0_args_0"})
     one = of(slices=rows, dependencies=SliceDependencies(np.array([2]), np.array([1])))
