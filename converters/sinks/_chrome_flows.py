@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 from rblnpb.lanes import one_line
 
 from ..timeline import Bool, HostTrace, Int32, Int64
+from ._changes import changes
 from ._host_slices import HostSlices, flow_rows, innermost, threads
 
 __all__ = ["DrawnFlows", "draw_flows", "move_flows"]
@@ -65,7 +66,13 @@ def draw_flows(host: HostTrace, slices: HostSlices) -> DrawnFlows:
         left_out=np.sort(np.concatenate((rows[~inside], drawable[endless]))),
         renamed=drawable[again][order],
         chain=chain[order],
-        findings=_findings(int((~inside).sum()), int(endless.sum()), len(np.unique(chain))),
+        findings=changes(
+            {
+                "flows-outside-slices": int((~inside).sum()),
+                "flows-without-start": int(endless.sum()),
+                "flow-ids-repeated": len(np.unique(chain)),
+            }
+        ),
     )
 
 
@@ -132,12 +139,3 @@ def _reach(opens: Int64, closes: Int64) -> tuple[Int64, Int64]:
         return np.zeros(1, np.int64), np.full(1, -1, np.int64)
     order = np.argsort(opens, kind="stable")
     return opens[order], np.maximum.accumulate(closes[order])
-
-
-def _findings(outside: int, endless: int, again: int) -> tuple[Finding, ...]:
-    texts = (
-        (outside, "flows-outside-slices", "flow events of the host stand in no slice of their thread; they are left out"),
-        (endless, "flows-without-start", "flow steps and ends of the host have no start before them; they are left out"),
-        (again, "flow-ids-repeated", "flows of the host start under an id that is in use; they get another one"),
-    )
-    return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count)

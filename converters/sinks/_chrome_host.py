@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 from rblnpb.lanes import lanes
 
 from ..json_text import as_texts
 from ..timeline import Bool, HostTrace, HostTrack, Int32, Int64
+from ._changes import changes
 from ._chrome_copy import Change, TableChange, TimeChange
 from ._chrome_flows import DrawnFlows, draw_flows, move_flows
 from ._chrome_ids import FreeNumbers, HeldRows, Label, hold_rows, id_text, thread_name
@@ -102,17 +103,13 @@ def plan_host(host: HostTrace, free: FreeNumbers) -> HostPlan:
     held = hold_rows(host, has_events.tolist(), free)
     rows, slice_row, labels = _apart(host, held, slices, free)
     row = move_flows(host, slice_row, slices)
-    findings = (
-        (
-            slice_row != events.track,
-            "host-slices-moved",
-            "slices of the host cross another of their thread; they go to a second row",
-        ),
-        (row != slice_row, "host-flows-moved", "flow events of the host go to the row of the slice that they stand for"),
-        (_lengthless(host), "host-slices-without-length", "slices of the host have no duration or a negative one; it is 0 now"),
-        (is_timeless, "host-events-without-time", "events of the host have no time; they are left out"),
-        (is_phaseless, "host-events-without-phase", "events of the host do not say what they are; they are left out"),
-    )
+    changed = {
+        "host-slices-moved": slice_row != events.track,
+        "host-flows-moved": row != slice_row,
+        "host-slices-without-length": _lengthless(host),
+        "host-events-without-time": is_timeless,
+        "host-events-without-phase": is_phaseless,
+    }
     return HostPlan(
         rows=rows,
         row=row,
@@ -123,7 +120,7 @@ def plan_host(host: HostTrace, free: FreeNumbers) -> HostPlan:
         findings=(
             *held.findings,
             *flows.findings,
-            *(Finding(Severity.INFO, code, f"{mask.sum()} {text}", int(mask.sum())) for mask, code, text in findings if mask.any()),
+            *changes({code: int(mask.sum()) for code, mask in changed.items()}),
         ),
     )
 

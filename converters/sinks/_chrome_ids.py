@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 
 from ..json_text import json_string
 from ..timeline import HostTrace, HostTrack, Id
+from ._changes import changes
 
 __all__ = ["FreeNumbers", "HeldRows", "Label", "first_free_flow_id", "hold_rows", "id_text", "thread_name"]
 
@@ -105,10 +106,7 @@ def hold_rows(host: HostTrace, has_events: Iterable[bool], free: FreeNumbers) ->
         for track, row in zip(host.tracks, rows, strict=True)
         if row.tid != track.tid
     ]
-    if not labels:
-        return HeldRows(tuple(rows), (), ())
-    message = f"{len(labels)} of the host's process and thread ids would get lost in Perfetto; names tell what they were"
-    return HeldRows(tuple(rows), tuple(labels), (Finding(Severity.INFO, "host-ids-renumbered", message, len(labels)),))
+    return HeldRows(tuple(rows), tuple(labels), changes({"host-ids-renumbered": len(labels)}))
 
 
 def thread_name(host: HostTrace, track: HostTrack, row: HostTrack) -> str:

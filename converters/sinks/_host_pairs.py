@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 
 from ..timeline import Bool, HostTrace, Int32, Int64
+from ._changes import changes
 from ._host_slices import threads
 
 __all__ = ["HostPairs", "pair_findings", "pair_up", "pairs_by_id", "pairs_on_threads"]
@@ -36,11 +37,7 @@ class HostPairs:
 def pair_findings(*pairs: HostPairs) -> tuple[Finding, ...]:
     """How many slices never ended, or never began."""
     endless, loose = (sum(counts) for counts in zip(*((int((one.end < 0).sum()), len(one.loose)) for one in pairs), strict=True))
-    texts = (
-        (endless, "host-slices-without-end", "slices of the host never end; they do with the trace now"),
-        (loose, "host-ends-without-begin", "events of the host end a slice that never began; they are left out"),
-    )
-    return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count)
+    return changes({"host-slices-without-end": endless, "host-ends-without-begin": loose})
 
 
 def pairs_on_threads(host: HostTrace) -> HostPairs:

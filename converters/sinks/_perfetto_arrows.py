@@ -10,6 +10,7 @@ import numpy as np
 from rblnpb.errors import Finding, Severity
 
 from ..timeline import AlignedSlices, HostTrace, Int64, Timeline
+from ._changes import changes
 from ._host_slices import flow_rows, following, innermost
 from ._launch_arrows import first_work, launch_arrows
 from ._perfetto_flows import Arrows, Ends, draw
@@ -36,11 +37,11 @@ def draw_arrows(timeline: Timeline, side: HostSide | None, tables: Sequence[Slic
     targets: list[Ends] = []
     findings: list[Finding] = []
     if timeline.host is not None and side is not None:
-        source, target, findings = _host_arrows(timeline.host, side)
+        source, target, flow_findings = _host_arrows(timeline.host, side)
         launched_by, launched, launch_findings = _launch_ends(timeline, side, tables, target)
         sources += [_host_ends(side, source), launched_by]
         targets += [_host_ends(side, target), launched]
-        findings += launch_findings
+        findings += [*flow_findings, *launch_findings]
     if len(timeline.dependencies):
         for ends, rows in ((sources, timeline.dependencies.predecessor), (targets, timeline.dependencies.successor)):
             ends.append(_device_ends(timeline.slices, SLICES, tables[0], rows, side))
@@ -51,7 +52,7 @@ def draw_arrows(timeline: Timeline, side: HostSide | None, tables: Sequence[Slic
     return arrows, tuple(findings)
 
 
-def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, list[Finding]]:
+def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, tuple[Finding, ...]]:
     """Places in the host's slices that its flows join: from the latest start or step of a flow to each step and end."""
     events = host.events
     rows = flow_rows(host)
@@ -72,15 +73,7 @@ def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, list[Fi
     before = np.concatenate(([-1], np.maximum.accumulate(np.where(phase == _END, -1, at))))[:-1]
     arrives = (phase != _START) & is_open
     endless = int(((phase != _START) & ~is_open).sum())
-    texts = (
-        (
-            int(outside.sum()),
-            "flows-outside-slices",
-            "flow events of the host stand in no slice of their thread; they are left out",
-        ),
-        (endless, "flows-without-start", "flow steps and ends of the host have no start before them; they are left out"),
-    )
-    findings = [Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in texts if count]
+    findings = changes({"flows-outside-slices": int(outside.sum()), "flows-without-start": endless})
     return place[before[arrives]], place[arrives], findings
 
 

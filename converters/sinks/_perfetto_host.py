@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 from rblnpb.lanes import lanes, one_line
 from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_COUNTER, EVENT_END, EVENT_INSTANT
 
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
+from ._changes import changes
 from ._host_pairs import HostPairs, pair_findings, pairs_by_id, pairs_on_threads
 from ._host_slices import HostSlices, complete_slices, flow_rows, threads
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
@@ -201,12 +202,13 @@ def _findings(host: HostTrace, kind: UInt8, complete: HostSlices, moved: int) ->
     is_left = (kind == 0) & ~is_phaseless & ~is_timeless & ~is_metadata & ~is_flow & ~is_paired
     lengthless = int((events.duration_ns[complete.rows] < 0).sum())
     cut = int((complete.end_ns - complete.start_ns < events.duration_ns[complete.rows]).sum())
-    counts = (
-        (moved, "host-slices-moved", "slices of the host cross another of their thread; they go to a further row"),
-        (lengthless, "host-slices-without-length", "slices of the host have no duration or a negative one; it is 0 now"),
-        (cut, "host-slices-cut", "slices of the host would end beyond all time; they end with it now"),
-        (int(is_timeless.sum()), "host-events-without-time", "events of the host have no time; they are left out"),
-        (int(is_phaseless.sum()), "host-events-without-phase", "events of the host do not say what they are; they are left out"),
-        (int(is_left.sum()), "host-events-not-shown", "events of the host are of phases that Perfetto has no place for; left out"),
+    return changes(
+        {
+            "host-slices-moved": moved,
+            "host-slices-without-length": lengthless,
+            "host-slices-cut": cut,
+            "host-events-without-time": int(is_timeless.sum()),
+            "host-events-without-phase": int(is_phaseless.sum()),
+            "host-events-not-shown": int(is_left.sum()),
+        }
     )
-    return tuple(Finding(Severity.INFO, code, f"{count} {text}", count) for count, code, text in counts if count)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 from rblnpb.perfetto_wire import EVENT_COUNTER
 
 from ..timeline import HostTrace, Int64
+from ._changes import changes
 from ._perfetto_arrows import HOST
 from ._perfetto_events import EventWriter, Text, closing_blocks, endless_packets, event_texts
 from ._perfetto_flows import Arrows
@@ -65,12 +66,8 @@ class HostPackets:
 
     def findings(self) -> tuple[Finding, ...]:
         """Every change, counted; known when all blocks are made."""
-        counts = (
-            (self._events.mended_count, "host-text-mended", "args of the host are no UTF-8; replacement characters stand there"),
-            (self._samples.odd_count, "host-samples-not-numbers", "values of the host's counters are no finite numbers; left out"),
-        )
-        warnings = tuple(Finding(Severity.WARNING, code, f"{count} {text}", count) for count, code, text in counts if count)
-        return self._side.findings + warnings
+        lost = {"host-text-mended": self._events.mended_count, "host-samples-not-numbers": self._samples.odd_count}
+        return self._side.findings + changes(lost)
 
     def _packets(self, rows: Int64, texts: list[Text]) -> bytes:
         is_sample = self._side.kind[rows] == EVENT_COUNTER

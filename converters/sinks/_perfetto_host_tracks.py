@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rblnpb.errors import Finding, Severity
+from rblnpb.errors import Finding
 
 from ..timeline import HostTrace, HostTrack, Id, Int32, Int64
+from ._changes import changes
 from ._perfetto_tracks import TrackBook, fits
 
 __all__ = ["HostTracks", "add_host_tracks"]
@@ -60,9 +61,7 @@ def add_host_tracks(host: HostTrace, thread: Int32, row_count: Int64, book: Trac
             same = [host.tracks[number] for number in numbers if thread[number] == row]
             odd += isinstance(_number(same[0].tid), int) and not fits(_number(same[0].tid))
             _add_thread(host, same, row, int(row_count[row]), process, known, book, shown)
-    if odd:
-        message = f"{odd} of the host's process and thread ids would get lost in Perfetto; names tell what they were"
-        shown.findings = (Finding(Severity.INFO, "host-ids-renumbered", message, odd),)
+    shown.findings = changes({"host-ids-renumbered": odd})
     return shown
 
 

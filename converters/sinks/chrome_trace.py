@@ -21,6 +21,7 @@ from rblnpb.wording import counted
 
 from ..json_text import microseconds, split_rows
 from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
+from ._changes import changes
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
 from ._chrome_copy import copy_events, replace_member
 from ._chrome_counters import counter_blocks
@@ -58,15 +59,8 @@ def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progre
     for count, text in _blocks(timeline, plan):
         output.events(count, text)
     output.frame(tail)
-    values = (
-        (output.mended_count, "host-text-mended", "pieces of the host trace are no UTF-8; replacement characters stand there"),
-        (
-            len(timeline.counters) - plan.sample_count,
-            "counters-not-finite",
-            "counter samples are no finite number and are left out",
-        ),
-    )
-    return plan.findings + tuple(Finding(Severity.WARNING, code, f"{count} {text}", count) for count, code, text in values if count)
+    lost = {"host-text-mended": output.mended_count, "counters-not-finite": len(timeline.counters) - plan.sample_count}
+    return plan.findings + changes(lost)
 
 
 class _Output:

@@ -19,6 +19,7 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.perfetto_wire import field, number
 
 from ..timeline import Timeline
+from ._changes import changes
 from ._device_lanes import device_lanes
 from ._perfetto_arrows import FRAMES, SLICES, draw_arrows
 from ._perfetto_device import add_device_tracks, device_tables
@@ -104,7 +105,12 @@ def _plan(timeline: Timeline) -> _Plan:
         first_ns=first_ns,
         shift_ns=shift_ns,
         event_count=sum(len(table.rows) for table in tables) + sample_count + (packets.event_count if packets else 0),
-        findings=(*shown.findings, *arrow_findings, *_findings(shift_ns, len(counters) - sample_count)),
+        findings=(
+            *shown.findings,
+            *arrow_findings,
+            *_shifted(shift_ns),
+            *changes({"counters-not-finite": len(counters) - sample_count}),
+        ),
     )
 
 
@@ -116,12 +122,9 @@ def _first(timeline: Timeline, side: HostSide | None) -> int:
     return min((int(column.min()) for column in columns if len(column)), default=0)
 
 
-def _findings(shift_ns: int, lost: int) -> Iterator[Finding]:
+def _shifted(shift_ns: int) -> Iterator[Finding]:
     if shift_ns:
         yield Finding(Severity.INFO, "times-shifted", f"there are times before zero; all are {shift_ns} ns later now")
-    if lost:
-        message = f"{lost} counter samples are no finite number and are left out"
-        yield Finding(Severity.WARNING, "counters-not-finite", message, lost)
 
 
 def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
