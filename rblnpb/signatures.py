@@ -47,7 +47,8 @@ def is_perfetto(head: bytes) -> bool:
 
     Perfetto, XPlane and pprof all begin with a message in field 1; what stands in it tells them apart.
     """
-    if head[:1] != b"\x0a" or is_json(head):
+    # JSON may begin with a line break, which is the tag of field 1.
+    if is_json(head):
         return False
     numbers = {number for number, _ in _first_message(head)}
     return bool(numbers & _PACKET_FIELDS) and not (_is_pprof(head) or _is_xplane(head))
@@ -67,21 +68,21 @@ def looks_like(head: bytes) -> str:
 
 
 def _is_pprof(head: bytes) -> bool:
-    inner = list(_first_message(head)) if head[:1] == b"\x0a" else []
+    inner = list(_first_message(head))
     return bool(inner) and all(number in (1, 2) and content is None for number, content in inner)
 
 
 def _is_xplane(head: bytes) -> bool:
-    return head[:1] == b"\x0a" and any(
-        number == 2 and (content or b"")[:1] in (b"/", b"#") for number, content in _first_message(head)
-    )
+    return any(number == 2 and (content or b"")[:1] in (b"/", b"#") for number, content in _first_message(head))
 
 
 def _first_message(head: bytes) -> Iterator[tuple[int, bytes | None]]:
-    """Number and content of the fields of the message in field 1 with which `head` begins, as far as `head` goes.
+    """Number and content of the fields of the message in field 1 with which `head` begins, as far as `head` goes; else nothing.
 
     A number has no content. A field that the end of `head` cuts has the content that is there; `container.fields` would refuse it.
     """
+    if head[:1] != b"\x0a":
+        return
     length, at = _number(head, 1)
     end = min(at + length, len(head))
     while at < end:
@@ -140,6 +141,6 @@ _FORMATS: Final[tuple[tuple[Callable[[bytes], bool], str], ...]] = (
     (_is_pprof, "a pprof profile; this package reads traces and device profiles"),
     (_is_xplane, "an XPlane (.xplane.pb) of another profiler; this package reads traces and device profiles"),
     (is_perfetto, "a Perfetto trace without records of ours, as the vendor's .pb is; name it as an input of a command of rblnpb"),
-    (lambda head: head[0] == 0x0A and any(_first_message(head)), f"protobuf of some other format; {_WANTED}"),
+    (lambda head: any(_first_message(head)), f"protobuf of some other format; {_WANTED}"),
 )
 """Which bytes are what, the first that fits; a container is told before what may be in it."""
