@@ -19,6 +19,7 @@ from rblnpb.clock import Clock, ClockMap
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 from rblnpb.strings import StringTable
+from rblnpb.wording import counted
 
 from ..dialect import compile_id_rows, host_window, op_rows
 from ..timeline import AlignedLaunches, ClockQuality, HostTrace, Int64, Timeline
@@ -58,7 +59,9 @@ def ordered_timeline(profile: Profile, host: HostTrace) -> Timeline:
         order = _in_order(calls, launches, end_ns)
         if order is not None:
             return _joined(profile, host, calls, _Order(order, clock, launches, strings.rows()))
-    message = f"the {len(calls):,} calls of the profile fit no {len(calls):,} launches of {host.document.name} in time"
+    message = (
+        f"the {counted(len(calls), 'call')} of the profile and the launches of {host.document.name} do not fit each other in time"
+    )
     raise ClockError(f"{message}: are the two of one run? A trace and all .pb files of it are needed; else {_APART}")
 
 
@@ -69,14 +72,15 @@ def _only_clock(profile: Profile, host: HostTrace, trace: Timeline, calls: Calls
         ClockError: There are several, or no calls; or the trace has device work, of which none is in the profile.
     """
     if len(trace.slices):
-        message = f"none of the {len(trace.slices):,} device rows of {host.document.name} is like a record of the profile"
+        message = f"none of the {counted(len(trace.slices), 'device row')} of {host.document.name} is like a record of the profile"
         raise ClockError(f"{message} in name, length and distance to others: are the two of one run? Else {_APART}")
     if not len(calls):
         raise ClockError(f"cannot join the profile with {host.document.name}: its records tell no calls apart; {_APART}")
     used = np.unique(calls.clock_id).tolist()
     clock = profile.clock(used[0])
     if len(used) > 1 or clock is None or not clock.nominal_hz:
-        message = f"cannot join the profile with {host.document.name}: its records tick on {len(used)} clocks that nothing relates"
+        ticking = counted(len(used), "clock that nothing knows the rate of", "clocks that nothing relates")
+        message = f"cannot join the profile with {host.document.name}: its records tick on {ticking}"
         raise ClockError(f"{message}; {_APART}")
     return clock
 
@@ -211,14 +215,15 @@ def _findings(calls: Calls, order: _Order) -> Iterator[Finding]:
     room = "" if bounds.room_ns is None else f", and by at most {bounds.room_ns:,} ns, for its op waited for each call"
     how = "their launch ids alone join" if bounds.is_by_id else "nothing but their order joins"
     message = (
-        f"{how} {count:,} calls of the profile with launches of the trace: device times are too early by what the quickest "
-        f"of them took to begin{room}; the slowest took {bounds.spread_ns:,} ns longer"
+        f"{how} {counted(count, 'call')} of the profile with launches of the trace: device times are too early by what the "
+        f"quickest of them took to begin{room}; the slowest took {bounds.spread_ns:,} ns longer"
     )
     yield Finding(Severity.WARNING, "joined-by-order", message, count)
     spare_calls, spare_launches = len(calls) - count, len(order.launches) - count
     if spare_calls:
-        message = f"{spare_calls:,} calls of the profile are of no launch in the trace: they lie before it began, or after its end"
+        message = f"{counted(spare_calls, 'call')} of the profile without a launch in the trace: before it began, or after its end"
         yield Finding(Severity.INFO, "calls-without-launch", message, spare_calls)
     if spare_launches:
-        message = f"{spare_launches:,} launches of the trace have no call in the profile: give all .pb files of the run"
+        missing = counted(spare_launches, "launch", "launches")
+        message = f"{missing} of the trace without a call in the profile: give all .pb files of the run"
         yield Finding(Severity.WARNING, "launches-without-call", message, spare_launches)

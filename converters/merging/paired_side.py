@@ -16,6 +16,7 @@ import numpy as np
 from rblnpb.clock import Clock
 from rblnpb.errors import Finding, Severity
 from rblnpb.profile import Profile
+from rblnpb.wording import counted
 
 from ..dialect import host_window
 from ..timeline import Bool, HostTrace, Int64, Timeline
@@ -173,8 +174,8 @@ def _findings(found: _Pairs, profile: Profile, trace: Timeline) -> Iterator[Find
     for fit in found.fits.values():
         quality = fit.quality
         message = (
-            f"{quality.snapshot_count:,} records of the profile stand in the trace too, found by name, length and time: they have "
-            f"its times and launches; by {quality.name} they lie {quality.uncertainty_ns:,} ns from there (median), "
+            f"{counted(quality.snapshot_count, 'record')} of the profile found in the trace too, by name, length and time, and "
+            f"shown with its times and launches; by {quality.name} {quality.uncertainty_ns:,} ns from there (median), "
             f"{quality.residual_ns:,} ns at most"
         )
         yield Finding(Severity.INFO, "paired-records", message, quality.snapshot_count)
@@ -186,17 +187,17 @@ def _findings(found: _Pairs, profile: Profile, trace: Timeline) -> Iterator[Find
     is_much = 2 * min(mine, theirs) > len(found.own)
     severity = Severity.WARNING if is_much else Severity.INFO
     if mine:
-        message = f"{mine:,} of {count:,} records of the profile are not in the trace: they are placed by the clock of the others"
+        message = f"{mine:,} of {counted(count, 'record')} of the profile not found in the trace: placed by the clock of the others"
         yield Finding(severity, "unpaired-records", message, mine)
     if theirs:
         message = (
-            f"{theirs:,} of {len(trace.slices):,} device rows of the trace are not in the profile: they are counted as they are"
+            f"{theirs:,} of {counted(len(trace.slices), 'device row')} of the trace not found in the profile: counted as they are"
         )
         yield Finding(severity, "unpaired-rows", message, theirs)
     for pairing in found.pairings.values():
         if pairing.rival_count:
             message = (
-                f"{pairing.rival_count:,} records would pair as well if the clocks were {pairing.rival_ns:,} ns further apart: the "
-                "records are too much alike to tell which of the trace is which of the profile"
+                f"{counted(pairing.rival_count, 'record')} would pair as well if the clocks were {pairing.rival_ns:,} ns further "
+                "apart: the records are too much alike to tell which of the trace is which of the profile"
             )
             yield Finding(Severity.WARNING, "pairing-ambiguous", message, pairing.rival_count)

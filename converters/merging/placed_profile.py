@@ -12,14 +12,10 @@ import numpy as np
 from rblnpb.errors import Finding, Severity
 from rblnpb.profile import Profile
 from rblnpb.strings import StringTable
+from rblnpb.wording import counted
 
 from ..dialect import device_rows
-from ..timeline import (
-    AlignedSlices,
-    Bool,
-    HostTrace,
-    Timeline,
-)
+from ..timeline import AlignedSlices, Bool, HostTrace, Timeline
 from .align import Alignment
 from .dependencies import slice_dependencies
 from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
@@ -100,7 +96,8 @@ def _far(slices: AlignedSlices, alignment: Alignment) -> Iterator[Finding]:
     is_far = (slices.start_ns < read_ns.min() - _FAR_NS) | (slices.start_ns > read_ns.max() + _FAR_NS)
     if is_far.any():
         count = int(is_far.sum())
-        message = f"{count:,} device slices lie a day or more from every reading of the clock: their times are not to be trusted"
+        lying = counted(count, "device slice lies", "device slices lie")
+        message = f"{lying} a day or more from every reading of the clock: damaged, not late"
         yield Finding(Severity.WARNING, "far-from-readings", message, count)
 
 
@@ -123,7 +120,7 @@ def origin_findings(profile: Profile, host: HostTrace, *, is_paired: bool = Fals
         findings.append(Finding(Severity.WARNING, "process-differs", message))
     own = 0 if is_paired else len(device_rows(host))
     if own:
-        message = f"the host trace has {own:,} device rows of its own: they are shown, and times are counted from the profile alone"
+        message = f"the host trace has {counted(own, 'device row')} of its own: shown, but times are counted from the profile alone"
         findings.append(Finding(Severity.INFO, "device-rows-twice", message, own))
     return findings
 

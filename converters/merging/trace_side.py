@@ -11,6 +11,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.naming import NameStyle, parse
 from rblnpb.strings import StringTable
+from rblnpb.wording import counted
 
 from ..dialect import DeviceRows, device_rows, host_window, op_rows
 from ..timeline import (
@@ -81,7 +82,8 @@ def _repeated(joins: TraceJoins) -> list[Finding]:
     """Ids that stand for several launches."""
     if not joins.repeated:
         return []
-    message = f"{joins.repeated:,} launches repeat an id: a device row was joined with the last launch of its id before it"
+    repeating = counted(joins.repeated, "launch repeats", "launches repeat")
+    message = f"{repeating} an id: a device row was joined with the last launch of its id before it"
     return [Finding(Severity.WARNING, "repeated-launch-id", message, joins.repeated)]
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from rblnpb.errors import Finding, Severity
 from rblnpb.invariants import check, without_wild_samples
 from rblnpb.profile import Loss, LossReason, Profile
+from rblnpb.wording import counted
 
 from ._perfetto_clocks import Clocks
 from ._perfetto_file import VendorFile
@@ -47,29 +48,60 @@ def _cuts(file: VendorFile) -> Iterator[Finding]:
     packets = file.packets
     if packets.rest_bytes or packets.reason:
         message = (
-            f"{file.name}: the last {packets.rest_bytes:,} bytes are no whole packet ({packets.reason}): "
+            f"{file.name}: the last {counted(packets.rest_bytes, 'byte is', 'bytes are')} no whole packet ({packets.reason}): "
             f"read up to byte {packets.whole_bytes:,}"
         )
         yield Finding(Severity.WARNING, "truncated", message, where=f"byte {packets.whole_bytes}")
 
 
-_ODD: Final[dict[str, tuple[Severity, str, str]]] = {
-    "unreadable packets": (Severity.ERROR, "unreadable-packet", "they are no packets of Perfetto's and were left out"),
-    "unreadable bundles": (Severity.ERROR, "unreadable-packet", "their compressed packets are lost"),
-    "cut bundles": (Severity.ERROR, "unreadable-packet", "their last packets are lost"),
-    "bundles within bundles": (Severity.ERROR, "unreadable-packet", "which the format does not have; they were left out"),
-    "fields that are no packet": (Severity.WARNING, "unknown-field", "they stand between packets and were passed over"),
-    "packets of rblnpb's own format": (Severity.WARNING, "other-format", "they are not read here; are two files put together?"),
-    "ends of gzip data": (Severity.WARNING, "cut-gzip", "the gzip data is cut or damaged, and was read as far as it goes"),
-    "events without a time": (Severity.WARNING, "untimed-event", "nothing tells when they were; they were left out"),
-    "events of an unknown type": (Severity.WARNING, "unknown-event", "they are no slices, instants or samples; left out"),
-    "names that are not in the file": (Severity.WARNING, "lost-name", "events refer to texts that are not in the file"),
-    "samples of no track": (Severity.WARNING, "untracked-sample", "they name no counter and were left out"),
-    "slices without an end": (Severity.WARNING, "unclosed-slice", "how long they took is not known; they were left out"),
-    "ends without a begin": (Severity.WARNING, "end-without-begin", "what they end is not in the file"),
-    "flows at no slice": (Severity.WARNING, "flow-without-slice", "they lead from or to a slice that was left out"),
-    "flows that end and never began": (Severity.WARNING, "flow-without-slice", "where they come from is not in the file"),
+_ODD: Final[dict[str, tuple[Severity, str, str, str]]] = {
+    "unreadable packets": (Severity.ERROR, "unreadable-packet", "unreadable packet", "none of Perfetto's, left out"),
+    "unreadable bundles": (Severity.ERROR, "unreadable-packet", "unreadable bundle", "the compressed packets are lost"),
+    "cut bundles": (Severity.ERROR, "unreadable-packet", "cut bundle", "the last packets are lost"),
+    "bundles within bundles": (Severity.ERROR, "unreadable-packet", "bundle within a bundle", "the format has none; left out"),
+    "fields that are no packet": (Severity.WARNING, "unknown-field", "field that is no packet", "between packets; passed over"),
+    "packets of rblnpb's own format": (
+        Severity.WARNING,
+        "other-format",
+        "packet of rblnpb's own format",
+        "not read here; are two files put together?",
+    ),
+    "ends of gzip data": (
+        Severity.WARNING,
+        "cut-gzip",
+        "end of gzip data",
+        "the gzip data is cut or damaged, and was read as far as it goes",
+    ),
+    "events without a time": (Severity.WARNING, "untimed-event", "event without a time", "nothing tells when; left out"),
+    "events of an unknown type": (
+        Severity.WARNING,
+        "unknown-event",
+        "event of an unknown type",
+        "no slice, no instant, no sample; left out",
+    ),
+    "names that are not in the file": (
+        Severity.WARNING,
+        "lost-name",
+        "name that is not in the file",
+        "events refer to texts that are not in the file",
+    ),
+    "samples of no track": (Severity.WARNING, "untracked-sample", "sample of no track", "no counter is named; left out"),
+    "slices without an end": (
+        Severity.WARNING,
+        "unclosed-slice",
+        "slice without an end",
+        "nothing tells for how long; left out",
+    ),
+    "ends without a begin": (Severity.WARNING, "end-without-begin", "end without a begin", "what ends there is not in the file"),
+    "flows at no slice": (Severity.WARNING, "flow-without-slice", "flow at no slice", "from or to a slice that was left out"),
+    "flows that end and never began": (
+        Severity.WARNING,
+        "flow-without-slice",
+        "flow that ends and never began",
+        "the beginning is not in the file",
+    ),
 }
+"""What readers count, as they call several: how grave it is, its code, what one is called, and what follows from it."""
 
 
 def _counted(files: Sequence[VendorFile]) -> Iterator[Finding]:
@@ -77,35 +109,38 @@ def _counted(files: Sequence[VendorFile]) -> Iterator[Finding]:
     odd: Counter[str] = Counter()
     other: Counter[str] = Counter()
     for file in files:
-        for one in (file.packets.odd, file.events.odd, file.slices.odd):
-            odd.update(one)
+        for counts in (file.packets.odd, file.events.odd, file.slices.odd):
+            odd.update(counts)
         other.update(file.events.other)
-    for what, (severity, code, why) in _ODD.items():
+    for what, (severity, code, one, why) in _ODD.items():
         if odd[what]:
-            yield Finding(severity, code, f"{odd[what]:,} {what}: {why}", odd[what])
+            yield Finding(severity, code, f"{counted(odd[what], one, what)}: {why}", odd[what])
     lost = sum(file.events.sequences.unresolved_count for file in files)
     if lost:
-        message = f"{lost:,} packets lean on packets of their writer that are not in the file: they were left out"
+        leaning = counted(lost, "packet leans", "packets lean")
+        message = f"{leaning} on others of the same writer that are not in the file: left out"
         yield Finding(Severity.ERROR, "lost-state", message, lost)
     if other.total():
-        message = f"{other.total():,} packets of other kinds were passed over: {_names(other)}"
+        message = (
+            f"{counted(other.total(), 'packet of another kind was', 'packets of other kinds were')} passed over: {_names(other)}"
+        )
         yield Finding(Severity.INFO, "other-packets", message, other.total())
     bare = sum(not file.events.tracks.is_described(key) for file in files for key in file.events.track_keys)
     if bare:
-        message = f"{bare:,} tracks are not described in the file: which engine they are is not known"
+        message = f"{counted(bare, 'track is', 'tracks are')} not described in the file: nothing tells the engine"
         yield Finding(Severity.WARNING, "undescribed-track", message, bare)
 
 
 def _arguments(files: Sequence[VendorFile]) -> Iterator[Finding]:
     events = [file.events for file in files]
     parts = (
-        ([one.arguments.unread + one.unread for one in events], Severity.INFO, "unread-arguments", "have no place in a profile"),
-        ([one.arguments.unreadable for one in events], Severity.WARNING, "unreadable-arguments", "cannot be read"),
+        ([one.arguments.unread + one.unread for one in events], Severity.INFO, "unread-arguments", "without a place in a profile"),
+        ([one.arguments.unreadable for one in events], Severity.WARNING, "unreadable-arguments", "that cannot be read"),
     )
     for counts, severity, code, why in parts:
         names = sum(counts, Counter[str]())
         if names:
-            message = f"{names.total():,} arguments of slices {why} and were passed over: {_names(names)}"
+            message = f"passed over {counted(names.total(), 'argument')} of slices {why}: {_names(names)}"
             yield Finding(severity, code, message, names.total())
 
 
@@ -117,14 +152,19 @@ def _names(counts: Counter[str]) -> str:
 def _joining(profile: Profile, files: Sequence[VendorFile], tables: Sequence[FileTables], clocks: Clocks) -> Iterator[Finding]:
     lost = sum(one.lost_edge_count for one in tables)
     if lost:
-        message = f"{lost:,} flows lead from or to a frame around commands, which has no dependencies: they were passed over"
+        message = (
+            f"{counted(lost, 'flow leads', 'flows lead')} from or to a frame around commands, which has none here: passed over"
+        )
         yield Finding(Severity.INFO, "flow-at-frame", message, lost)
     made = sum(one.made_frame_count for one in tables)
     if made:
-        message = f"{made:,} files hold one call of the runtime each and no frame: a frame of the file's name stands around each"
+        message = (
+            f"{counted(made, 'file holds', 'files hold')} one call of the runtime each and no frame: a frame of the file's name "
+            "stands around each"
+        )
         yield Finding(Severity.INFO, "frames-from-files", message, made)
     if clocks.unrelated_count:
-        message = f"{clocks.unrelated_count:,} clock snapshots have no clock of the host: they relate nothing"
+        message = f"{counted(clocks.unrelated_count, 'clock snapshot')} without a clock of the host: nothing is related by that"
         yield Finding(Severity.INFO, "unrelated-snapshot", message, clocks.unrelated_count)
     own = sum(clock.name.startswith("device clock of file") for clock in profile.clocks)
     if own > 1:
@@ -132,7 +172,7 @@ def _joining(profile: Profile, files: Sequence[VendorFile], tables: Sequence[Fil
         yield Finding(Severity.WARNING, "files-overlap", message, own)
     mended = sum("\ufffd" in text for text in profile.strings)
     if mended:
-        message = f"{mended:,} names are no UTF-8: replacement characters stand where they are not"
+        message = f"{counted(mended, 'name is', 'names are')} no UTF-8: replacement characters stand in the place of what is none"
         yield Finding(Severity.INFO, "text-mended", message, mended)
     if not profile.session.tool_name and len(profile.device_slices):
         message = "no track is called like an engine of the vendor's profiler: what its slices do is not known"

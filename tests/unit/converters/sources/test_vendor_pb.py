@@ -18,6 +18,7 @@ from rblnpb.converters.sources.vendor_pb import read_vendor_profile
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, TruncatedError
 from rblnpb.naming import NameStyle
 from rblnpb.profile import EngineKind, Loss, LossReason, Profile
+from rblnpb.wording import counted
 from tests.support.vendor_profiles import (
     BEGIN,
     CLEARED,
@@ -498,7 +499,7 @@ def test_of_a_file_that_is_cut_anywhere_near_its_end_the_whole_packets_are_read(
         rest = len(data) - cut - whole
         assert ("truncated" in codes(profile)) is (rest > 0), cut
         assert profile.is_complete is (rest == 0)
-        assert all(f"the last {rest:,} bytes" in one.message for one in profile.findings if one.code == "truncated")
+        assert all(f"the last {counted(rest, 'byte')}" in one.message for one in profile.findings if one.code == "truncated")
 
 
 def test_a_cut_in_gzip_data_keeps_what_comes_out_of_it() -> None:
@@ -523,10 +524,10 @@ def test_garbage_ends_the_walk_and_is_counted() -> None:
 @pytest.mark.parametrize(
     ("bundle", "text"),
     [
-        (b"\x00\x01\x02", "1 unreadable bundles"),
-        (zlib.compress(encode([TRACK, *pair(0, 5)])[:-3]), "1 cut bundles"),
-        (zlib.compress(encode([TRACK]))[:-6], "1 cut bundles"),
-        (zlib.compress(vendor_file([], Layout(bundle=1), TRACK)), "1 bundles within bundles"),
+        (b"\x00\x01\x02", "1 unreadable bundle:"),
+        (zlib.compress(encode([TRACK, *pair(0, 5)])[:-3]), "1 cut bundle:"),
+        (zlib.compress(encode([TRACK]))[:-6], "1 cut bundle:"),
+        (zlib.compress(vendor_file([], Layout(bundle=1), TRACK)), "1 bundle within a bundle:"),
     ],
 )
 def test_a_bundle_that_is_damaged_or_within_another_is_counted(bundle: bytes, text: str) -> None:
