@@ -78,13 +78,13 @@ class Evidence:
         """Prepare for these rows of the gaps."""
         self._timeline, self._found = timeline, found
         self._threads = host_threads(timeline)
-        self._until = dependency_ends(timeline, found.work, found.gaps)
+        self._until = dependency_ends(timeline, found.work, found.gaps.take(rows))
+        self._listed = {row: at for at, row in enumerate(rows.tolist())}
         self._losses = device_losses(timeline)
         self._hidden = np.argsort(timeline.overheads.start_ns, kind="stable").tolist()
         self._hidden_ns = np.sort(timeline.overheads.start_ns).tolist()
         self._frames = _python_frames(timeline, found, self._threads.launch, rows)
-        predecessors = self._until.predecessor[rows]
-        shown = np.unique(predecessors[predecessors >= 0])
+        shown = np.unique(self._until.predecessor[self._until.predecessor >= 0])
         names = timeline.slices.names.take(shown).render().tolist()
         self._names = {row: name.decode(errors="replace") for row, name in zip(shown.tolist(), names, strict=True)}
 
@@ -122,11 +122,12 @@ class Evidence:
         return ""
 
     def _dependency(self, row: int, engine: str) -> dict[str, object]:
-        predecessor = int(self._until.predecessor[row])
+        listed = self._listed[row]
+        predecessor = int(self._until.predecessor[listed])
         track = int(self._timeline.slices.track[predecessor])
         if predecessor < 0 or self._timeline.tracks[track].name != engine:
             return {"engine": engine}
-        return {"engine": engine, "predecessor": self._names[predecessor], "ended_ns": int(self._until.end_ns[row])}
+        return {"engine": engine, "predecessor": self._names[predecessor], "ended_ns": int(self._until.end_ns[listed])}
 
     def _late_launch(self, row: int) -> int:
         return int(self._found.work.launch[self._found.gaps.before[row]])

@@ -33,6 +33,10 @@ class Gaps:
     def __len__(self) -> int:
         return len(self.lane)
 
+    def take(self, rows: Int64) -> Gaps:
+        """These gaps, in that order."""
+        return Gaps(self.lane[rows], self.start_ns[rows], self.end_ns[rows], self.after[rows], self.before[rows])
+
 
 def gaps_between(work: OrderedWork, lane: Int64) -> Gaps:
     """The gaps of lanes: from the first to the last slice of a lane, whatever no slice of it covers.
