@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,6 @@ def with_calls(*rows: tuple[HostActivity, int, int, int | None], drained: bool |
         thread_id=HOST_PID,
     )
     profile = device_profile(RUN, host_slices=host)
-    from dataclasses import replace
-
     session = replace(profile.session, drained_after_each_run=drained)
     return merge(profile.replace(session=session, **changes))
 

@@ -9,6 +9,8 @@ import pytest
 from rblnpb.converters import merge, read_host, summarize
 from rblnpb.converters.analyze.host.host_classes import CLASSES, host_classes
 from rblnpb.converters.analyze.host.host_split import host_split
+from rblnpb.converters.analyze.host.host_stack import host_stack
+from rblnpb.converters.timeline import HostTrace
 from tests.support.shared_traces import BUNDLED_TRACE, host_trace_paths, needs_shared, shared_file
 from tests.support.vendor_traces import host_trace, op
 
@@ -37,12 +39,8 @@ def test_scans_are_the_rows_that_torch_names() -> None:
     assert split.by_class["checks"] + split.by_class["copy"] == scanned_ns + total_ns["aten::to"] - _below_eq_ns(host)
 
 
-def _below_eq_ns(host: object) -> int:
+def _below_eq_ns(host: HostTrace) -> int:
     """Time of the copies within `aten::eq`, a part of `aten::isinf` that `aten::to` counts again."""
-    from rblnpb.converters.analyze.host.host_stack import host_stack
-    from rblnpb.converters.timeline import HostTrace
-
-    assert isinstance(host, HostTrace)
     stack = host_stack(host)
     duration_ns = stack.end_ns - stack.start_ns
     within = stack.named("aten::to") & stack.named("aten::eq")[stack.op_parent]
