@@ -27,7 +27,7 @@ from .pairing import Pairing, find_pairs
 from .placed_profile import origin_findings, place_profile
 from .profile_slices import frame_names_of, names_of
 from .quality import join_findings
-from .record_matching import Records
+from .record_matching import Records, all_pairs
 from .record_names import NameNumbers, device_ordinals
 from .timeline_union import OneRecord, union_timeline
 from .trace_side import trace_timeline
@@ -130,9 +130,7 @@ def _pairs_by(profile: Profile, trace: Timeline, *, by_layer: bool) -> _Pairs:
             fits[one] = _fit(clock, start[mine], other.start[partners], start[rows])
             pairings[one] = pairing
             pairs.append((mine, partners))
-    nothing = np.empty(0, np.int64)
-    own, partner = (np.concatenate([nothing, *side]) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
-    return _Pairs(own, partner, fits, pairings, by_layer)
+    return _Pairs(*all_pairs(pairs), fits, pairings, by_layer)
 
 
 def _is_sane(start: Int64, duration: Int64) -> Bool:

@@ -16,7 +16,7 @@ import numpy as np
 from ..timeline import Int64
 from .clock_lines import MOST_DRIFT, ClockLine, fit_line
 from .pair_seeds import Seed, seeds, tilted
-from .record_matching import Records, nearest_pairs
+from .record_matching import Records, all_pairs, nearest_pairs
 
 __all__ = ["Pairing", "find_pairs"]
 
@@ -196,7 +196,7 @@ def _paired(own: Records, other: Records, trail: _Trail, rows: slice, block_rows
     if blocks and len(begins) > blocks:
         begins = [rows.start + one * (count - block_rows) // (blocks - 1) for one in range(blocks)]
     pairs = [_block_pairs(own, other, trail, slice(begin, min(begin + block_rows, rows.stop))) for begin in begins]
-    left, right = (np.concatenate([own.key[:0], *side]) for side in (zip(*pairs, strict=True) if pairs else ((), ())))
+    left, right = all_pairs(pairs)
     if not len(left):
         return replace(trail, own=left, other=right, score=0.0)
     # Blocks may meet at their ends, and claim one partner twice.

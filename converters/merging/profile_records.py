@@ -25,6 +25,7 @@ from ..timeline import (
 )
 from .align import Alignment
 from .correlate import launch_by_id, match_launches, native_tracks
+from .profile_slices import device_names
 
 __all__ = ["counters_of", "counts_of", "launches_of", "losses_of", "overheads_of", "runtime_of"]
 
@@ -113,7 +114,7 @@ def overheads_of(profile: Profile, alignment: Alignment, strings: StringTable) -
 
 def losses_of(profile: Profile, alignment: Alignment) -> tuple[AlignedLoss, ...]:
     """What was lost while recording, and when, as far as that is told."""
-    devices = {device.device_id: device.name or f"device {device.ordinal}" for device in profile.devices}
+    devices = device_names(profile)
     of_engine = {engine.engine_id: devices.get(engine.device_id, "device") for engine in profile.engines}
     losses = []
     for loss in profile.losses:
@@ -135,7 +136,7 @@ def counters_of(profile: Profile, alignment: Alignment, strings: StringTable) ->
     time_ns, placed = alignment.place_counters(profile.counters)
     placed &= np.isfinite(profile.counters.value)
     table = profile.counters.take(placed)
-    devices = {device.device_id: strings.intern(device.name or f"device {device.ordinal}") for device in profile.devices}
+    devices = {device_id: strings.intern(name) for device_id, name in device_names(profile).items()}
     ids, of_device = np.unique(table.device_id, return_inverse=True)
     device = np.array([devices.get(row, 0) for row in ids.tolist()], np.int32)
     names, of_name = np.unique(table.name_strindex, return_inverse=True)

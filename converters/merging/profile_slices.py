@@ -15,7 +15,7 @@ from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, AlignedSlices, 
 from .align import Alignment
 from .correlate import launch_by_id, row_by_id
 
-__all__ = ["ARGUMENTS", "engines_in_order", "frame_names_of", "names_of", "slices_of", "tracks_of"]
+__all__ = ["ARGUMENTS", "device_names", "engines_in_order", "frame_names_of", "names_of", "slices_of", "tracks_of"]
 
 ARGUMENTS: Final = ("launch_id", "instance", "sequence", "workload", "compute_cycles", "size_bytes", "planned_bytes")
 """What slices of a profile tell beside their times; planned bytes are the compiler's, and stand where none were measured."""
@@ -26,9 +26,14 @@ def engines_in_order(profile: Profile) -> tuple[Engine, ...]:
     return tuple(sorted(profile.engines, key=lambda engine: (engine.device_id, engine.display_order, engine.engine_id)))
 
 
+def device_names(profile: Profile) -> dict[int, str]:
+    """What each device is called, by its id."""
+    return {device.device_id: device.name or f"device {device.ordinal}" for device in profile.devices}
+
+
 def tracks_of(profile: Profile, engines: Sequence[Engine], *, has_unknown: bool) -> tuple[Track, ...]:
     """A track for each engine, in their order, and one for slices of engines that the profile does not define."""
-    devices = {device.device_id: device.name or f"device {device.ordinal}" for device in profile.devices}
+    devices = device_names(profile)
     tracks = [
         Track(
             device=devices.get(engine.device_id, "device"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from ..timeline import Bool, Int64
 from .group_rows import turns
 
-__all__ = ["Records", "are_alike", "nearest_pairs"]
+__all__ = ["Records", "all_pairs", "are_alike", "nearest_pairs"]
 
 _ROUNDS: Final = 8
 _LENGTH_SLACK_NS: Final = 1_000
@@ -71,7 +72,13 @@ def nearest_pairs(own: Records, expected: Int64, other: Records, tolerance: int)
             break
         # Those that are left had no partner of their rank: the name alone counts for them.
         keys = own.key, other.key
-    return np.concatenate([mine for mine, _ in pairs]), np.concatenate([theirs for _, theirs in pairs])
+    return all_pairs(pairs)
+
+
+def all_pairs(pairs: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
+    """Pairs that were found part by part, one part behind the other: int64[k], int64[k]."""
+    nothing = np.empty(0, np.int64)
+    return np.concatenate([nothing, *(mine for mine, _ in pairs)]), np.concatenate([nothing, *(theirs for _, theirs in pairs)])
 
 
 def _numbered_keys(own: Records, other: Records) -> tuple[Int64, Int64]:
