@@ -79,7 +79,7 @@ def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:
     for label, mask in placed.items():
         lost = int((~mask).sum())
         if lost:
-            message = f"{lost:,} {label} have no time or value that can be told: they are not in the timeline"
+            message = f"{counted(lost, 'record')} of {label} without a time or value that can be told: not in the timeline"
             yield Finding(Severity.ERROR, "unplaced-records", message, lost, label)
 
 
