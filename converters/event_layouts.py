@@ -16,7 +16,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT, TextArray, TraceEvents
 
-from .json_text import join_rows, json_string, microseconds, signed_decimal
+from .json_text import json_string, microseconds, minus_signs, signed_decimal, split_rows
 from .timeline import Int64
 
 __all__ = ["ARGUMENTS", "MARKS", "EventTexts", "Layout", "Strings", "mark", "texts_of"]
@@ -128,7 +128,7 @@ class EventTexts:
             return texts_of(events.arguments, rows)
         if symbol == "I":
             number = events.id_number[rows]
-            return _split(join_rows(len(rows), signed_decimal(np.where(number == ABSENT, 0, number)), b" "))
+            return split_rows(signed_decimal(np.where(number == ABSENT, 0, number)))
         if symbol[0] in "sd":
             return _times((events.start_ns if symbol[0] == "s" else events.duration_ns)[rows], int(symbol[1]))
         spelled, column = {
@@ -157,9 +157,4 @@ def texts_of(array: TextArray, rows: Int64) -> list[bytes]:
 def _times(time_ns: Int64, least_decimals: int) -> list[bytes]:
     """Times in microseconds; where there is none, 0."""
     known = np.where(time_ns == ABSENT, 0, time_ns)
-    sign = np.where(known < 0, np.uint8(ord("-")), np.uint8(0))[:, None]
-    return _split(join_rows(len(known), sign, microseconds(np.abs(known), least_decimals), b" "))
-
-
-def _split(text: bytes) -> list[bytes]:
-    return text.split(b" ")[:-1]
+    return split_rows(minus_signs(known), microseconds(np.abs(known), least_decimals))

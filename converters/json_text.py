@@ -116,8 +116,12 @@ def signed_decimal(numbers: Int64) -> UInt8:
     >>> join_rows(2, signed_decimal(np.array([-10, 7])), b" ")
     b'-10 7 '
     """
-    sign = np.where(numbers < 0, np.uint8(ord("-")), np.uint8(0))[:, None]
-    return np.concatenate((sign, decimal(np.abs(numbers))), axis=1)
+    return np.concatenate((minus_signs(numbers), decimal(np.abs(numbers))), axis=1)
+
+
+def minus_signs(numbers: Int64) -> UInt8:
+    """uint8[n, 1]; what stands before the digits: nothing, or a minus."""
+    return np.where(numbers < 0, np.uint8(ord("-")), np.uint8(0))[:, None]
 
 
 def microseconds(time_ns: Int64, least_decimals: int = 3) -> UInt8:
@@ -177,9 +181,9 @@ def join_rows(count: int, *columns: bytes | Texts | UInt8) -> bytes:
     return rows.tobytes().translate(None, b"\0")
 
 
-def split_rows(column: UInt8) -> list[bytes]:
-    """The n texts of a column of numbers as Python's bytes."""
-    return join_rows(len(column), column, b" ").split(b" ")[:-1]
+def split_rows(*columns: UInt8) -> list[bytes]:
+    """The n texts of a column of numbers, or of columns side by side, as Python's bytes."""
+    return join_rows(len(columns[0]), *columns, b" ").split(b" ")[:-1]
 
 
 def _matrix(column: bytes | Texts | UInt8, count: int) -> UInt8:

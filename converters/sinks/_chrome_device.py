@@ -18,8 +18,9 @@ from rblnpb.errors import Finding
 from ..json_text import Texts, as_texts, inside_json_string, json_string
 from ..timeline import AlignedSlices, HostTrack, Id, Int32, Int64, Timeline
 from ._chrome_ids import FreeNumbers, Label, id_text
-from ._chrome_slices import Numbers, Rows, SliceTable, Words
+from ._chrome_slices import Numbers, SliceTable, Words
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category, device_lanes
+from ._slice_rows import Rows, linked
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 
@@ -144,13 +145,16 @@ def _device_table(timeline: Timeline, slices: AlignedSlices, row: Int32, prefixe
 
 def _argument(arguments: Int64, column: int, rows: Rows, *, is_id: bool) -> Int64:
     values: Int64 = arguments[rows, column]
-    return np.where(values == 0, ABSENT, values) if is_id else values
+    return _identifiers(values) if is_id else values
 
 
 def _linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
-    """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
-    found = link[rows]
-    values = np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)
+    """As of `linked`."""
+    return _identifiers(linked(link, numbers, rows))
+
+
+def _identifiers(values: Int64) -> Int64:
+    """The same, where 0 means that there is none."""
     return np.where(values == 0, ABSENT, values)
 
 

@@ -12,16 +12,14 @@ from rblnpb.columns import ABSENT
 
 from ..json_text import Texts, as_texts, decimal, join_rows, microseconds, signed_decimal, where
 from ..timeline import Bool, Int32, Int64, UInt8
+from ._slice_rows import Rows
 
-__all__ = ["Numbers", "Rows", "SliceTable", "Words", "slice_blocks"]
+__all__ = ["Numbers", "SliceTable", "Words", "slice_blocks"]
 
 _BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 24
 _USUAL_BYTES: Final = 512
 _EXACT_IN_DOUBLE: Final = 1 << 53
-
-Rows = Int64 | slice
-"""Some rows of a table, as numpy takes them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,8 +18,9 @@ from rblnpb.perfetto_wire import utf8
 from ..timeline import AlignedSlices, Bool, Id, Int32, Int64, SliceNames, Timeline
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
-from ._perfetto_slices import Argument, Rows, SliceColumns
+from ._perfetto_slices import Argument, SliceColumns
 from ._perfetto_tracks import TrackBook
+from ._slice_rows import Rows, linked
 
 __all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
 
@@ -124,7 +125,7 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
     names = _plain_names(timeline.strings, runtime.name)
     named = partial(texts.number, ANNOTATION_NAMES)
     arguments = [
-        Argument.identifier(named("launch_id"), partial(_linked, runtime.launch, timeline.launches.launch_id)),
+        Argument.identifier(named("launch_id"), partial(linked, runtime.launch, timeline.launches.launch_id)),
         Argument.number(named("size_bytes"), lambda rows: runtime.size_bytes[rows]),
     ]
     yield _columns(runtime.start_ns, runtime.duration_ns, tracks.runtime, categories, names, arguments, shift_ns)
@@ -190,9 +191,9 @@ def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> l
         op = np.where(slices.host_row < 0, 0, events.name[slices.host_row]) if len(events) else np.zeros(len(slices), np.int32)
         ops = texts.table(ANNOTATION_TEXTS, timeline.host.strings, op)
         told.append(Argument.text(named("op"), lambda rows: ops[op[rows]]))
-        told.append(Argument.identifier(named("External id"), partial(_linked, slices.host_row, events.external_id)))
+        told.append(Argument.identifier(named("External id"), partial(linked, slices.host_row, events.external_id)))
     if "launch_id" not in timeline.argument_names:
-        told.append(Argument.identifier(named("launch_id"), partial(_linked, slices.launch, timeline.launches.launch_id)))
+        told.append(Argument.identifier(named("launch_id"), partial(linked, slices.launch, timeline.launches.launch_id)))
     for column, name in enumerate(timeline.argument_names):
         form = Argument.identifier if name == "launch_id" else Argument.number
         told.append(form(named(name), partial(_argument, slices.arguments, column)))
@@ -202,9 +203,3 @@ def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> l
 def _argument(arguments: Int64, column: int, rows: Rows) -> Int64:
     values: Int64 = arguments[rows, column]
     return values
-
-
-def _linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
-    """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
-    found = link[rows]
-    return np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)

@@ -27,11 +27,9 @@ from rblnpb.perfetto_wire import (
 from ..timeline import Int32, Int64
 from ._perfetto_flows import FlowEnds
 from ._perfetto_tracks import SEQUENCE
+from ._slice_rows import Rows
 
-__all__ = ["Argument", "Rows", "SliceColumns", "slice_blocks"]
-
-Rows = Int64 | slice
-"""Some rows of a table, as numpy takes them."""
+__all__ = ["Argument", "SliceColumns", "slice_blocks"]
 
 
 @dataclass(frozen=True, eq=False)
