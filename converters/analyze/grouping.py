@@ -12,7 +12,7 @@ from rblnpb.columns import ABSENT
 from ..timeline import Int64
 from .intervals import union_ns
 
-__all__ = ["exact_sums", "group_unions", "nearest_ranks", "numbered"]
+__all__ = ["consecutive", "exact_sums", "group_unions", "nearest_ranks", "numbered"]
 
 _TOP: Final = (1 << 63) - 1
 
@@ -34,6 +34,16 @@ def numbered(code: Int64) -> tuple[Int64, Int64]:
     is_there[code - least] = True
     place = np.cumsum(is_there) - 1
     return np.flatnonzero(is_there) + least, place[code - least]
+
+
+def consecutive(first: Int64, count: Int64) -> Int64:
+    """The numbers from each first on, so many of each, one run after the other.
+
+    >>> consecutive(np.array([7, 0]), np.array([2, 3]))
+    array([7, 8, 0, 1, 2])
+    """
+    numbers: Int64 = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+    return numbers
 
 
 def exact_sums(group: Int64, values: Int64, count: int) -> npt.NDArray[Any]:

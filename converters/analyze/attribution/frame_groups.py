@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...timeline import Bool, Int64
+from ..grouping import consecutive
 from ..intervals import busy_stretches, halves, whole_sums
 from .stacks import Stacks
 
@@ -97,7 +98,7 @@ class GroupedRows:
         total = np.zeros(self.count, np.int64)
         for pairs in _blocks(self.group, size[self.origin]):
             origin = self.origin[pairs]
-            rows = _ranges(first[origin], size[origin])
+            rows = consecutive(first[origin], size[origin])
             total += times.union_ns(np.repeat(self.group[pairs], size[origin]), times.place[rows], self.count)
         return own.tolist(), total.tolist()
 
@@ -157,13 +158,6 @@ def _blocks(group: Int64, size: Int64) -> list[Int64]:
     bounds = begins[np.flatnonzero(np.diff(block, prepend=-1))]
     blocks: list[Int64] = np.split(np.arange(len(group), dtype=np.int64), bounds[1:])
     return blocks
-
-
-def _ranges(first: Int64, size: Int64) -> Int64:
-    """The numbers from each first on, so many of each, one range after the other."""
-    ends = np.cumsum(size)
-    numbers: Int64 = np.arange(int(size.sum()), dtype=np.int64) + np.repeat(first - (ends - size), size)
-    return numbers
 
 
 def _half_sums(values: Int64, group: Int64, count: int) -> Int64:

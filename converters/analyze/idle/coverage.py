@@ -9,6 +9,7 @@ import numpy as np
 
 from ...nesting import enclosing, latest, nest
 from ...timeline import Bool, Int64
+from ..grouping import consecutive
 
 __all__ = ["Coverage", "Pieces", "Stretches"]
 
@@ -133,7 +134,7 @@ class Coverage:
         first = latest(lanes, since_ns, lane, stretches.start_ns)
         count = latest(lanes, since_ns, lane, stretches.end_ns - 1) - first + 1
         of_piece = np.repeat(np.arange(len(lane)), count)
-        at = np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum()))
+        at = consecutive(first, count)
         start_ns = np.maximum(stretches.start_ns[of_piece], since_ns[at])
         # Where a piece ends, the next one of its stretch begins.
         end_ns = stretches.end_ns[of_piece]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...results import CAUSES, STEPS, Gap, GapPart, SliceRef
 from ...timeline import Int64, Timeline
+from ..grouping import consecutive
 from .gap_evidence import Evidence, ExplainedGaps, PartShares
 from .gaps import Gaps
 
@@ -120,8 +121,7 @@ def _rows_of(gap: Int64, rows: Int64) -> tuple[Int64, list[int]]:
     """Rows of a table in order of gap that are of these gaps, one gap after the other, and how many each gap has."""
     first, last = np.searchsorted(gap, rows), np.searchsorted(gap, rows + 1)
     counts = last - first
-    own = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(int(counts.sum()))
-    return own, counts.tolist()
+    return consecutive(first, counts), counts.tolist()
 
 
 def _shares(found: ExplainedGaps, cause: int, names: dict[int, int], steps: dict[int, int]) -> PartShares:
