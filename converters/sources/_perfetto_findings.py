@@ -152,7 +152,8 @@ def _names(counts: Counter[str]) -> str:
 def _joining(profile: Profile, files: Sequence[VendorFile], tables: Sequence[FileTables], clocks: Clocks) -> Iterator[Finding]:
     lost = sum(one.lost_edge_count for one in tables)
     if lost:
-        message = f"{counted(lost, 'flow leads', 'flows lead')} from or to a frame around commands, which has no dependencies: passed over"
+        leading = counted(lost, "flow leads", "flows lead")
+        message = f"{leading} from or to a frame around commands, which has no dependencies: passed over"
         yield Finding(Severity.INFO, "flow-at-frame", message, lost)
     made = sum(one.made_frame_count for one in tables)
     if made:
