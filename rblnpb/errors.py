@@ -110,17 +110,17 @@ class VersionError(FormatError):
 
 
 class CheckError(RblnpbError, ValueError):
-    """The input is well-formed and breaks an invariant, and the caller asked for strictness.
+    """An input is well-formed and breaks an invariant, and the caller asked for strictness; or a profile to be written breaks one.
 
     Attributes:
         findings: All of them, the worst first.
     """
 
-    def __init__(self, path: str, findings: tuple[Finding, ...]) -> None:
+    def __init__(self, path: str, findings: tuple[Finding, ...], advice: str = "leave strict out to read what is whole") -> None:
         self.path = path
         self.findings = tuple(sorted(findings, key=lambda finding: -finding.severity))
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        super().__init__(f"{path}: {self.findings[0]}{more}; leave strict out to read what is whole")
+        super().__init__(f"{path}: {self.findings[0]}{more}; {advice}")
 
 
 class ClockError(RblnpbError, ValueError):

@@ -244,7 +244,7 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool | None, 
     _refuse_unknown_codec(codec)
     findings = contradictions(profile)
     if findings:
-        raise CheckError("the profile to write", findings)
+        raise _refusal(*findings)
     slice_count = len(profile.device_slices) + len(profile.workload_slices)
     packets = display_packets(profile) if is_shown(slice_count, display=display) else iter(())
     first = next(packets, b"")
@@ -257,7 +257,11 @@ def _write_to(profile: Profile, file: Any, codec: str, *, display: bool | None, 
         raise
     except (ValueError, OverflowError) as error:
         # Of the codec for columns, of protobuf for the numbers of definitions: both say what and why.
-        raise CheckError("the profile to write", (Finding(Severity.ERROR, "impossible-value", str(error)),)) from error
+        raise _refusal(Finding(Severity.ERROR, "impossible-value", str(error))) from error
+
+
+def _refusal(*findings: Finding) -> CheckError:
+    return CheckError("the profile to write", findings, "read back, it would be another one")
 
 
 def _write_all(writer: StreamWriter, profile: Profile, display: Iterable[bytes], events: EventChunks | None) -> None:
