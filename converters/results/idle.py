@@ -160,7 +160,7 @@ class ProgramOccupancy:
 
     Attributes:
         device: As in `Track`.
-        program: Its name; empty = not known.
+        program: Its name, "(unknown)" where nothing tells.
         compile_id: The compiled graph that it belongs to; empty = none or not known.
         call_count: Calls.
         all: Sums over calls: the span of each, and the union of its own slices.

@@ -154,7 +154,8 @@ class Calls:
         device: int64[k]; row of `OrderedWork.devices`.
         begun_ns: int64[k]; trace clock; start of its first slice, of work or not.
         program: int64[k]; row of `programs`.
-        programs: Name of the program and of the compiled graph that it belongs to; empty = not known.
+        programs: Name of the program, as `program_groups` tells it, and of the compiled graph that it belongs to; empty = none or
+            not known.
         times: Of each call; k rows.
     """
 

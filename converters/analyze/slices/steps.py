@@ -116,7 +116,8 @@ class StepGroups:
         start_ns, duration_ns: int64[k]; of the step on the host; ABSENT for groups that are no step.
         is_step: Which groups are steps.
         launch_count: int64[k]; launches that it submitted; ABSENT likewise.
-        carried_over_ns: Sums of the parts of its slices that ran after the end of the step.
+        carried_over_ns: int64[k], or Python integers where 64 bits do not hold one; sums of the parts of its slices that ran after
+            the end of the step.
     """
 
     groups: SliceGroups
