@@ -58,6 +58,17 @@ def json_string(text: str, *, is_ascii: bool = False) -> bytes:
     return json.dumps(whole, ensure_ascii=is_ascii).encode()
 
 
+def is_utf8(text: bytes) -> bool:
+    """Whether these bytes are text."""
+    if text.isascii():
+        return True
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def inside_json_string(text: str) -> bytes:
     """A text as JSON without its quotes: the texts of two halves, one after the other, are the text of the whole."""
     return json_string(text)[1:-1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -15,13 +15,11 @@ from rblnpb.reader import read, read_all
 
 from ..merging import merge
 from ..sources.file_kinds import FileKind, file_kind
-from ..sources.kineto import read_host
+from ..sources.kineto import Progress, read_host
 from ..timeline import HostTrace, Timeline
 from .archives import unpack
 
 __all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,6 @@ from ..timeline import Timeline
 from .doubts import doubts, with_doubts
 
 __all__ = [
-    "DEFAULT_SORT_KEYS",
     "SUMMARY_KEYS",
     "Bounds",
     "SliceSummary",
@@ -35,7 +34,7 @@ __all__ = [
     "summarize",
 ]
 
-DEFAULT_SORT_KEYS: Final = ("self_device_time_total", "self_cpu_time_total")
+_DEFAULT_SORT_KEYS: Final = ("self_device_time_total", "self_cpu_time_total")
 
 SUMMARY_KEYS: Final = ("op", *SLICE_KEYS)
 """What a row of a summary may be."""
@@ -57,7 +56,7 @@ class Summary:
     def default_sort_by(self) -> str:
         """Self device time where there is any, else self CPU time."""
         has_device_time = bool((self.averages.self_device_time_total_ns > 0).any())
-        return DEFAULT_SORT_KEYS[0] if has_device_time else DEFAULT_SORT_KEYS[1]
+        return _DEFAULT_SORT_KEYS[0] if has_device_time else _DEFAULT_SORT_KEYS[1]
 
     def table(self, sort_by: str | None = "default", row_limit: int = 100, **options: Any) -> str:
         """The table as torch prints it.

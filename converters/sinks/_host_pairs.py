@@ -11,7 +11,7 @@ from rblnpb.errors import Finding
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._changes import changes
-from ._host_slices import threads
+from ._host_slices import has_phase, threads
 
 __all__ = ["HostPairs", "pair_findings", "pair_up", "pairs_by_id", "pairs_on_threads"]
 
@@ -52,7 +52,7 @@ def pairs_by_id(host: HostTrace) -> HostPairs:
     rows = _timed(host, "benSFTp")
     process = {pid: number for number, pid in enumerate(dict.fromkeys(track.pid for track in host.tracks))}
     pid = np.array([process[track.pid] for track in host.tracks], np.int32)[events.track[rows]]
-    is_old = np.isin(events.phase[rows], np.frombuffer(b"SFTp", np.uint8))
+    is_old = has_phase(events.phase[rows], "SFTp")
     keys = np.stack((pid, events.category[rows], events.flow_id[rows], is_old))
     group = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int32)
     return _pairs(host, rows, group, "bS", "eF")
@@ -60,13 +60,12 @@ def pairs_by_id(host: HostTrace) -> HostPairs:
 
 def _timed(host: HostTrace, phases: str) -> Int64:
     events = host.events
-    is_one = np.isin(events.phase, np.frombuffer(phases.encode(), np.uint8))
-    return np.flatnonzero(is_one & (events.start_ns != ABSENT)).astype(np.int64)
+    return np.flatnonzero(has_phase(events.phase, phases) & (events.start_ns != ABSENT)).astype(np.int64)
 
 
 def _pairs(host: HostTrace, rows: Int64, group: Int32, begins: str, ends: str) -> HostPairs:
     phase, start = host.events.phase[rows], host.events.start_ns[rows]
-    is_begin, is_end = (np.isin(phase, np.frombuffer(phases.encode(), np.uint8)) for phases in (begins, ends))
+    is_begin, is_end = (has_phase(phase, phases) for phases in (begins, ends))
     either = np.flatnonzero(is_begin | is_end)
     # Viewers take events in order of time, and those of one time as the file has them.
     either = either[np.lexsort((start[either], group[either]))]

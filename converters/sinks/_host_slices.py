@@ -15,9 +15,9 @@ from rblnpb.columns import ABSENT
 from rblnpb.lanes import one_line
 
 from ..nesting import nest
-from ..timeline import Bool, HostTrace, Int32, Int64
+from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
 
-__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "innermost", "threads"]
+__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "has_phase", "innermost", "threads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,14 @@ def complete_slices(host: HostTrace) -> HostSlices:
 def flow_rows(host: HostTrace) -> Int64:
     """int64[n]; rows of flow events that have a time, ascending."""
     events = host.events
-    is_flow = (events.phase == ord("s")) | (events.phase == ord("t")) | (events.phase == ord("f"))
-    return np.flatnonzero(is_flow & (events.start_ns != ABSENT)).astype(np.int64)
+    return np.flatnonzero(has_phase(events.phase, "stf") & (events.start_ns != ABSENT)).astype(np.int64)
+
+
+def has_phase(phase: UInt8, phases: str) -> Bool:
+    """Whether each phase is one of these letters."""
+    is_one = np.zeros(256, np.bool_)
+    is_one[list(phases.encode())] = True
+    return is_one[phase]
 
 
 def threads(host: HostTrace) -> Int32:

@@ -19,9 +19,10 @@ import numpy as np
 
 from rblnpb.perfetto_wire import field, number, utf8
 
+from ..json_text import is_utf8
 from ..timeline import Bool, Int64, UInt8
 
-__all__ = ["JSON_VALUE", "annotation_value", "is_plain", "is_utf8"]
+__all__ = ["JSON_VALUE", "annotation_value", "is_plain"]
 
 JSON_VALUE: Final = 9
 """Field of a debug annotation that takes JSON text."""
@@ -59,17 +60,6 @@ def _are_plain(texts: Sequence[bytes | msgspec.Raw], size: Int64) -> Bool:
     if not is_utf8(whole):
         plain &= np.array([is_utf8(bytes(text)) for text in texts], np.bool_)
     return plain
-
-
-def is_utf8(text: bytes) -> bool:
-    """Whether these bytes are text."""
-    if text.isascii():
-        return True
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _long_numbers(data: UInt8) -> Int64:

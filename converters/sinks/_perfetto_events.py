@@ -10,9 +10,10 @@ import numpy as np
 
 from rblnpb.perfetto_wire import EVENT_END, Column, event, join, number, numbers, row_sizes, sized, stack
 
+from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8
 from ._event_blocks import argument_texts, event_blocks
-from ._json_annotations import JSON_VALUE, annotation_value, is_plain, is_utf8
+from ._json_annotations import JSON_VALUE, annotation_value, is_plain
 from ._perfetto_flows import FlowEnds
 from ._perfetto_host import HostSide
 from ._perfetto_tracks import SEQUENCE

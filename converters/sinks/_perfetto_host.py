@@ -18,7 +18,7 @@ from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_COUNTER, EVENT_END, EVENT_IN
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
 from ._changes import changes
 from ._host_pairs import HostPairs, pair_findings, pairs_by_id, pairs_on_threads
-from ._host_slices import HostSlices, complete_slices, flow_rows, threads
+from ._host_slices import HostSlices, complete_slices, flow_rows, has_phase, threads
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
 from ._perfetto_tracks import TrackBook
 
@@ -68,8 +68,8 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
     events = host.events
     is_timed = events.start_ns != ABSENT
     complete, pairs, by_id = complete_slices(host), pairs_on_threads(host), pairs_by_id(host)
-    is_instant = _has_phase(host, "iIR") & is_timed
-    is_sample = _has_phase(host, "C") & is_timed
+    is_instant = has_phase(events.phase, "iIR") & is_timed
+    is_sample = has_phase(events.phase, "C") & is_timed
     kind = np.zeros(len(events), np.uint8)
     kind[complete.rows] = EVENT_BEGIN
     kind[is_instant] = EVENT_INSTANT
@@ -100,10 +100,6 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
         tracks=tracks,
         findings=(*tracks.findings, *pair_findings(pairs, by_id), *_findings(host, kind, complete, moved)),
     )
-
-
-def _has_phase(host: HostTrace, phases: str) -> Bool:
-    return np.isin(host.events.phase, np.frombuffer(phases.encode(), np.uint8))
 
 
 def _tracks(host: HostTrace, complete: HostSlices, pairs: HostPairs, kind: UInt8, book: TrackBook) -> tuple[Int32, HostTracks, int]:
@@ -196,7 +192,7 @@ def _findings(host: HostTrace, kind: UInt8, complete: HostSlices, moved: int) ->
     is_phaseless = events.phase == 0
     is_metadata = events.phase == ord("M")
     is_timeless = ~is_phaseless & ~is_metadata & (events.start_ns == ABSENT)
-    is_paired = _has_phase(host, "BEbeSF")
+    is_paired = has_phase(events.phase, "BEbeSF")
     is_flow = np.zeros(len(events), np.bool_)
     is_flow[flow_rows(host)] = True
     is_left = (kind == 0) & ~is_phaseless & ~is_timeless & ~is_metadata & ~is_flow & ~is_paired

@@ -19,7 +19,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
-from ..json_text import microseconds, split_rows
+from ..json_text import is_utf8, microseconds, split_rows
 from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
 from ._changes import changes
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
@@ -89,15 +89,11 @@ class _Output:
             self._progress(self._written, self._event_count)
 
     def _as_utf8(self, text: bytes) -> bytes:
-        if text.isascii():
+        if is_utf8(text):
             return text
-        try:
-            text.decode()
-        except UnicodeDecodeError:
-            whole = text.decode("utf-8", "replace")
-            self.mended_count += whole.count("\ufffd") - text.count("\ufffd".encode())
-            return whole.encode()
-        return text
+        whole = text.decode("utf-8", "replace")
+        self.mended_count += whole.count("\ufffd") - text.count("\ufffd".encode())
+        return whole.encode()
 
 
 @dataclass(frozen=True, eq=False)
