@@ -11,7 +11,7 @@ from rblnpb.invariants import check, without_wild_samples
 from rblnpb.profile import Loss, LossReason, Profile
 from rblnpb.wording import counted
 
-from ._perfetto_clocks import Clocks
+from ._perfetto_clocks import DEFAULT, Clocks
 from ._perfetto_file import VendorFile
 from ._perfetto_tables import FileTables
 
@@ -165,7 +165,7 @@ def _joining(profile: Profile, files: Sequence[VendorFile], tables: Sequence[Fil
     if clocks.unrelated_count:
         message = f"{counted(clocks.unrelated_count, 'clock snapshot')} without a clock of the host: nothing is related by that"
         yield Finding(Severity.INFO, "unrelated-snapshot", message, clocks.unrelated_count)
-    own = sum(clock.name.startswith("device clock of file") for clock in profile.clocks)
+    own = sum(file >= 0 and number == DEFAULT for file, _, number in clocks.ids)
     if own > 1:
         message = f"the {len(files)} files lie over each other in time: each was taken to count from a zero of its own"
         yield Finding(Severity.WARNING, "files-overlap", message, own)

@@ -44,6 +44,8 @@ class Sequence:
         thread_track: Key of the track of the thread that an older writer named for all its events.
         thread_time_ns: Where the times stand that such a writer states as differences.
         is_whole: Whether the state is known: it was cleared, and no packet was lost since.
+        is_begun: Whether a packet of it was there.
+        clocks: Those of its clocks, by number, whose values are not ns as they stand.
     """
 
     number: int
