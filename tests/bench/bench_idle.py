@@ -1,6 +1,7 @@
 """What idle time costs per slice: gaps alone beside a Python loop that finds the same, then with causes, then all of it as JSON.
 
-Run it as a script; it prints and asserts nothing. Both sides take turns in one run: the ratio of their medians is what to compare.
+Run it as a script; it prints and asserts nothing. Both sides run one after the other in one process: the ratio of their
+medians is what to compare.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a summary of device slices costs per record, part by part, beside a Python loop that does the same.
 
-Run it as a script; it prints and asserts nothing. CPU seconds; both sides take turns in one run: the ratio is what to compare.
+Run it as a script; it prints and asserts nothing. CPU seconds; both sides run one after the other in one process:
+the ratio is what to compare.
 """
 
 from __future__ import annotations
