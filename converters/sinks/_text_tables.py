@@ -68,7 +68,7 @@ class TextReport:
 
         Args:
             columns: Their names.
-            rows: Their cells.
+            rows: Their cells; a character that controls is written out, whatever a name holds.
             texts: How many of the columns, from the first on, are texts; the others are numbers.
             remark: Whether the last column is a text as well, which folds before any other.
             ranks: The higher the rank of a column, the sooner it is left out; 0 = never. Those that are not named give way from
@@ -82,7 +82,7 @@ class TextReport:
         from rich import box
         from rich.table import Table
 
-        cells = [*rows]
+        cells = [[_on_one_line(cell) for cell in row] for row in rows]
         is_text = [place < texts or (remark and place == len(columns) - 1) for place in range(len(columns))]
         every = zip(*cells, *([total] if total else []), strict=True) if cells or total else ((),) * len(columns)
         folds = [text and (not remark or place == len(columns) - 1) for place, text in enumerate(is_text)]
@@ -126,6 +126,13 @@ class TextReport:
         file = self._console.file
         assert isinstance(file, io.StringIO)
         return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+def _on_one_line(text: str) -> str:
+    return text if text.isprintable() else text.translate(_ESCAPED)
+
+
+_ESCAPED: Final = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 def _size(name: str, cells: Sequence[str], least: int | None) -> int:

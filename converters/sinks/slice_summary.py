@@ -141,9 +141,7 @@ def _is_told(values: Iterable[object]) -> bool:
 
 
 def _text(value: object) -> str:
-    """A cell on one line, whatever a name holds."""
-    text = "" if value is None else str(value)
-    return text.translate({code: f"\\x{code:02x}" for code in (*range(32), 127)})
+    return "" if value is None else str(value)
 
 
 def _shortened(text: str, width: int | None) -> str:

@@ -64,3 +64,10 @@ def test_findings() -> None:
     report = TextReport(80)
     report.findings((Finding(Severity.INFO, "a-code", "it is so"),))
     assert report.text() == "\nFindings: 1\n  INFO    it is so [a-code]\n"
+
+
+def test_a_name_with_line_ends_stays_on_its_line() -> None:
+    report = TextReport(80)
+    report.table(("Op", "calls"), [["a\nb\x1b", "1"]])
+
+    assert report.text().splitlines()[2:] == ["a\\x0ab\\x1b       1"]
