@@ -5,11 +5,19 @@ Every step that the command line offers is a function here; nothing here knows a
 
 from ..analyze.slices.step_breakdown import step_breakdown
 from .advice import Advised, advise
-from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks, write_data
+from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks
 from .idle import Idle, idle
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
-from .output import Archived, require_writable, write_chrome_trace, write_host_trace, write_perfetto_trace, write_profile
+from .output import (
+    Archived,
+    require_writable,
+    write_chrome_trace,
+    write_data,
+    write_host_trace,
+    write_perfetto_trace,
+    write_profile,
+)
 from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 from rblnpb.errors import UsageError
-from rblnpb.output import open_output
 
 from ..analyze.attribution.attribution import WEIGHTS, attribution_table
 from ..analyze.attribution.attribution import call_stacks as find_stacks
@@ -27,7 +25,7 @@ from ..sinks.speedscope import render_speedscope
 from ..timeline import Timeline
 from .doubts import with_doubts
 
-__all__ = ["STACK_KEYS", "STACK_WEIGHTS", "Attribution", "FlameStacks", "attribute", "call_stacks", "write_data"]
+__all__ = ["STACK_KEYS", "STACK_WEIGHTS", "Attribution", "FlameStacks", "attribute", "call_stacks"]
 
 STACK_KEYS = tuple(KEPT)
 """What a row of the attribution, or a frame of a stack, may be."""
@@ -177,18 +175,3 @@ def call_stacks(timeline: Timeline, by: str = "all", weight: str | None = None, 
 def _require(what: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
         raise UsageError(f"{what} is one of {', '.join(known)}, not {given!r}")
-
-
-def write_data(data: bytes, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a report to a file, which appears whole or not at all.
-
-    Args:
-        data: The report.
-        path: Name of the file.
-        force: Overwrite a file that is there.
-
-    Raises:
-        OutputError: The file is there already, or cannot be written.
-    """
-    with open_output(path, force=force) as file:
-        file.write(data)

@@ -1,4 +1,4 @@
-"""Files out: traces for viewers, a trace as it was, and profiles."""
+"""Files out: traces for viewers, a trace as it was, profiles, and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ from ..sinks.profile_file import trace_profile, write_trace_archive
 from ..timeline import HostTrace, Timeline
 from .inputs import Progress
 
-__all__ = ["Archived", "require_writable", "write_chrome_trace", "write_host_trace", "write_perfetto_trace", "write_profile"]
+__all__ = [
+    "Archived",
+    "require_writable",
+    "write_chrome_trace",
+    "write_data",
+    "write_host_trace",
+    "write_perfetto_trace",
+    "write_profile",
+]
 
 
 def require_writable(path: str | os.PathLike[str], *, force: bool) -> None:
@@ -116,7 +124,9 @@ def write_profile(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Archived:
-    """Write a profile, with a host trace archived in it, in about a tenth of the size of its JSON text or less where that is not small.
+    """Write a profile, with a host trace archived in it.
+
+    A trace that is not small takes about a tenth of the size of its JSON text or less.
 
     Args:
         profile: Device records, which go into the file as they are; None: those of the trace are told once more as device slices.
@@ -147,6 +157,21 @@ def write_profile(
     records, findings = (profile, ()) if profile is not None else trace_profile(merge(None, host))
     with _output(path, force=force) as file:
         return Archived(write_trace_archive(host, records, file, progress=progress), findings)
+
+
+def write_data(data: bytes, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a report to a file, which appears whole or not at all.
+
+    Args:
+        data: The report.
+        path: Name of the file.
+        force: Overwrite a file that is there.
+
+    Raises:
+        OutputError: The file is there already, or cannot be written.
+    """
+    with open_output(path, force=force) as file:
+        file.write(data)
 
 
 @contextlib.contextmanager

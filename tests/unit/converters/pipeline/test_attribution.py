@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from rblnpb.converters import pipeline
 from rblnpb.converters.timeline import Timeline
-from rblnpb.errors import OutputError, UsageError
+from rblnpb.errors import UsageError
 from tests.support.attribution_oracle import Call, Work, merged, trace
 
 CALLS = (Call("op", "aten::mm", 0, 9), Call("op", "aten::add", 10, 12))
@@ -44,10 +43,3 @@ def test_what_is_not_known_is_refused(run: Timeline) -> None:
         pipeline.call_stacks(run, weight="sum")
     with pytest.raises(UsageError, match="stages are of the device"):
         pipeline.call_stacks(run, weight="host-self", with_stages=True)
-
-
-def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
-    pipeline.write_data(b"a 1\n", tmp_path / "a.folded")
-    assert (tmp_path / "a.folded").read_bytes() == b"a 1\n"
-    with pytest.raises(OutputError, match="exists already"):
-        pipeline.write_data(b"", tmp_path / "a.folded")

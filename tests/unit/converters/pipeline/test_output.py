@@ -15,6 +15,7 @@ from rblnpb.converters.pipeline import (
     Archived,
     require_writable,
     write_chrome_trace,
+    write_data,
     write_host_trace,
     write_perfetto_trace,
     write_profile,
@@ -137,3 +138,10 @@ def test_perfettos_own_trace_goes_to_files_and_streams_alike(timeline: Timeline,
 
     assert (tmp_path / "t.pftrace").read_bytes() == stream.getvalue()
     assert stream.getvalue()[:1] == b"\n"
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    write_data(b"a 1\n", tmp_path / "a.folded")
+    assert (tmp_path / "a.folded").read_bytes() == b"a 1\n"
+    with pytest.raises(OutputError, match="exists already"):
+        write_data(b"", tmp_path / "a.folded")
