@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Finding
 
-__all__ = ["Bool", "Document", "HostEvents", "HostTrace", "HostTrack", "Id", "Int32", "Int64", "UInt8"]
+__all__ = ["UNIX_NS", "Bool", "Document", "HostEvents", "HostTrace", "HostTrack", "Id", "Int32", "Int64", "UInt8"]
 
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 Bool = npt.NDArray[np.bool_]
+
+UNIX_NS: Final = 10**18
+"""Times from here on (September 2001) are Unix times: a clock that counts from a start has run 31 years by then."""
 
 Id = int | str | None
 """A process or thread id as traces have it: a number, a text such as "Spans", or missing."""

@@ -19,6 +19,7 @@ from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
 from ..dialect import host_window
+from ..host_trace import UNIX_NS
 from ..timeline import Bool, ClockQuality, HostTrace, Int64
 from .clock_fit import ClockFit
 
@@ -26,9 +27,6 @@ __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
 _STEP_NS: Final = 50_000
 """Offsets of real time that differ by more than this, and by more than their brackets, are a set clock."""
-
-_UNIX_NS: Final = 10**18
-"""Times from here on (September 2001) are Unix times: a clock that counts from a start has run 31 years by then."""
 
 _PLACEABLE: Final = 1 << 62
 """Times and readings, in ns or ticks, are nearer to zero than this: then differences of two fit in 64 bits."""
@@ -41,7 +39,7 @@ def require_unix_time(host: HostTrace) -> None:
         ClockError: It does not say when its zero was, and its times are no Unix times as they stand.
     """
     window = host_window(host)
-    if not host.has_base_time and window is not None and window[1] < _UNIX_NS:
+    if not host.has_base_time and window is not None and window[1] < UNIX_NS:
         raise ClockError(
             f"cannot join {host.document.name} with a profile: its times are no Unix times, and it does not say when its zero was "
             "(baseTimeNanoseconds); export the trace with a newer torch, or look at each file alone"

@@ -24,7 +24,7 @@ class Idle:
 
     Attributes:
         values: The figures.
-        bounds: What bounds the device while it works; None when nobody asked.
+        bounds: What bounds the device while it works; None where it was not looked for.
     """
 
     values: IdleReport

@@ -15,8 +15,8 @@ from rblnpb.strings import StringTable
 from rblnpb.wording import counted
 
 from ..dialect import host_window, op_rows
+from ..host_trace import UNIX_NS
 from ..timeline import HostTrace, Int32, Int64, Timeline, Track
-from ._units import UNIX_NS
 
 _TRACE_CLOCK: Final = Clock(16, "trace", 10**9)
 """Clock of a trace that does not say when its zero was."""

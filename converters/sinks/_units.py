@@ -13,7 +13,6 @@ from typing import Final
 
 __all__ = [
     "TORCH_TIME_UNITS",
-    "UNIX_NS",
     "format_bytes",
     "format_count",
     "format_ns",
@@ -26,9 +25,6 @@ __all__ = [
     "torch_share",
     "torch_time",
 ]
-
-UNIX_NS: Final = 10**18
-"""Unix time in September 2001: what counts from the start of a machine, or from a zero of a trace's own, is less."""
 
 TORCH_TIME_UNITS: Final = {"s": 1e6, "ms": 1e3, "us": 1.0}
 """Microseconds in each unit that torch's tables can be told to use throughout."""

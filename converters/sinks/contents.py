@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from ..host_trace import UNIX_NS
 from ._json_values import json_report
-from ._units import UNIX_NS, format_bytes, format_count, format_unix_ns
+from ._units import format_bytes, format_count, format_unix_ns
 
 __all__ = ["render_contents_json", "render_contents_text"]
 

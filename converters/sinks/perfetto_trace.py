@@ -18,6 +18,7 @@ import numpy as np
 from rblnpb.errors import Finding, Severity
 from rblnpb.perfetto_wire import field, number
 
+from ..host_trace import UNIX_NS
 from ..timeline import Timeline
 from ._changes import changes
 from ._device_lanes import device_lanes
@@ -31,7 +32,6 @@ from ._perfetto_samples import counter_blocks
 from ._perfetto_slices import SliceColumns, slice_blocks
 from ._perfetto_tracks import SEQUENCE_ID, TrackBook
 from ._streams import SECOND_NS, ByteStream, Progress
-from ._units import UNIX_NS
 
 __all__ = ["ByteStream", "Progress", "write_perfetto_trace"]
 

@@ -69,8 +69,8 @@ def _strict(data: bytes) -> None:
 
 @pytest.mark.parametrize("row", range(len(FILES)))
 def test_a_mutated_file_ends_in_a_profile_or_in_one_of_our_errors(row: int) -> None:
-    # Every second seed is for files with checksums.
-    seen = {name for seed in range(0, 240, 4) for name in read_every_way(mutated(FILES[row], seed))}
+    # Odd seeds are for files with checksums.
+    seen = {name for seed in range(0, 120, 2) for name in read_every_way(mutated(FILES[row], seed))}
     assert "CheckError" in seen
 
 
