@@ -8,15 +8,15 @@ beyond the handle that copies bytes through.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Finding
-from rblnpb.naming import NameStyle, render
 
+from .aligned_slices import JOIN_RULES, JOINED_RULES, AlignedSlices, DeferredSlices, Rows, SliceNames
 from .host_trace import Bool, Document, HostEvents, HostTrace, HostTrack, Id, Int32, Int64, UInt8
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "AlignedSlices",
     "Bool",
     "ClockQuality",
+    "DeferredSlices",
     "Document",
     "ExplainedCounts",
     "HostEvents",
@@ -40,6 +41,7 @@ __all__ = [
     "Int64",
     "OverheadRecords",
     "RecordCount",
+    "Rows",
     "RuntimeSlices",
     "SliceDependencies",
     "SliceNames",
@@ -67,108 +69,6 @@ class Track:
     kind: str
     is_work: bool
     order: int
-
-
-@dataclass(frozen=True, eq=False)
-class SliceNames:
-    """Names of slices by their parts: a million calls of one program need no million strings.
-
-    Attributes:
-        style: How a name is put together, see `rblnpb.naming`.
-        strings: Texts that the columns refer to; row 0 is "".
-        stage: int32[n]; row of `strings`: the layer name without the command index; 0 = unknown.
-        command: int32[n]; ordinal of the command in its layer.
-        instance: int32[n]; runtime instance, from 1; 0 = unknown.
-        sequence: int64[n]; ordinal of the call on its instance; -1 = none.
-        workload: int64[n]; ordinal of the runtime call in the call; -1 = none.
-        override: int32[n]; row of `strings`: the whole name, where the parts do not make it; 0 = by parts.
-    """
-
-    style: NameStyle
-    strings: tuple[str, ...]
-    stage: Int32
-    command: Int32
-    instance: Int32
-    sequence: Int64
-    workload: Int64
-    override: Int32
-
-    def __len__(self) -> int:
-        return len(self.stage)
-
-    def take(self, rows: npt.NDArray[Any] | slice) -> SliceNames:
-        """The names of these rows (index array, mask or slice), in that order."""
-        columns = ("stage", "command", "instance", "sequence", "workload", "override")
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
-
-    def render(self) -> npt.NDArray[np.bytes_]:
-        """S[n]; every name as UTF-8 bytes, in row order. Each is as wide as the longest: sinks take blocks of bounded size."""
-        layer_rows, layer = np.unique(self.stage, return_inverse=True)
-        layers = np.array([self.strings[row].encode() for row in layer_rows.tolist()] or [b""], dtype=np.bytes_)
-        names = render(
-            self.style,
-            layer=layers[layer],
-            command=self.command,
-            instance=self.instance,
-            sequence=self.sequence,
-            workload=self.workload,
-        )
-        whole_rows, whole = np.unique(self.override, return_inverse=True)
-        if len(whole_rows) and whole_rows[-1] > 0:
-            wholes = np.array([self.strings[row].encode() for row in whole_rows.tolist()], dtype=np.bytes_)
-            names = np.where(self.override > 0, wholes[whole], names)
-        return names
-
-
-@dataclass(frozen=True, eq=False)
-class AlignedSlices:
-    """Device-side slices in the trace clock, one row each; all columns have the same length n.
-
-    Attributes:
-        start_ns: int64[n]; trace clock.
-        duration_ns: int64[n]; not negative.
-        track: int32[n]; row of `Timeline.tracks`.
-        names: What each is called, by its parts; see `SliceNames`.
-        launch: int64[n]; row of `Timeline.launches`; -1 = none is known.
-        host_row: int64[n]; row of `Timeline.host.events`: the op that caused it, by every rule; -1 = unattributed.
-        rule: int32[n]; row of `JOIN_RULES`: which rule led to that op, or why none did.
-        event: int64[n]; row of `Timeline.host.events` when the slice came out of the host trace and is shown there
-            already; -1 for slices of a profile.
-        arguments: int64[n, k] for the k names of `Timeline.argument_names`; ABSENT = the record does not have it.
-    """
-
-    start_ns: Int64
-    duration_ns: Int64
-    track: Int32
-    names: SliceNames
-    launch: Int64
-    host_row: Int64
-    rule: Int32
-    event: Int64
-    arguments: Int64
-
-    def __len__(self) -> int:
-        return len(self.start_ns)
-
-
-JOIN_RULES: Final = (
-    "launch-id",
-    "correlation",
-    "external-id",
-    "flow",
-    "containment",
-    "paired",
-    "no-host-trace",
-    "no-link",
-    "launch-not-recorded",
-    "launch-on-no-op",
-)
-"""How a slice came to the op that caused it, in the order in which the rules are tried; the last four say why it came to none:
-there are no ops; the record names no launch; the launch that it names is not in the files (it was submitted before the window,
-or lost); the launch is known and lies in no op."""
-
-JOINED_RULES: Final = 6
-"""How many of `JOIN_RULES`, from the front, lead to an op."""
 
 
 @dataclass(frozen=True, eq=False)
