@@ -102,13 +102,8 @@ class AlignedSlices:
 
     def take(self, rows: Rows) -> AlignedSlices:
         """These slices (index array, mask or slice), in that order. Of many slices take one block at a time."""
-        names = self.names.take(rows)
-        return AlignedSlices(
-            **{
-                column.name: names if column.name == "names" else getattr(self, column.name)[rows]
-                for column in fields(AlignedSlices)
-            }
-        )
+        columns: dict[str, Any] = {one.name: getattr(self, one.name)[rows] for one in fields(self) if one.name != "names"}
+        return AlignedSlices(**columns, names=self.names.take(rows))
 
     @property
     def strings(self) -> tuple[str, ...]:
