@@ -51,6 +51,14 @@ class SliceNames:
         columns = ("stage", "command", "instance", "sequence", "workload", "override")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
+    def text_rows(self) -> Int64:
+        """int64[k], ascending; rows of `strings` that names use; 0 is among them."""
+        used = np.zeros(len(self.strings), np.bool_)
+        used[0] = True
+        used[self.stage] = True
+        used[self.override] = True
+        return np.flatnonzero(used).astype(np.int64)
+
     def render(self) -> npt.NDArray[np.bytes_]:
         """S[n]; every name as UTF-8 bytes, in row order. Each is as wide as the longest: sinks take blocks of bounded size."""
         layer_rows, layer = np.unique(self.stage, return_inverse=True)
@@ -111,12 +119,8 @@ class AlignedSlices:
         return self.names.strings
 
     def text_rows(self) -> Int64:
-        """int64[k], ascending; rows of `strings` that the names of any slice use, and maybe others; 0 is among them."""
-        used = np.zeros(len(self.strings), np.bool_)
-        used[0] = True
-        used[self.names.stage] = True
-        used[self.names.override] = True
-        return np.flatnonzero(used).astype(np.int64)
+        """See `SliceNames.text_rows`; of slices that are not there any more as well, it may be."""
+        return self.names.text_rows()
 
 
 class DeferredSlices(AlignedSlices):

@@ -8,8 +8,9 @@ beyond the handle that copies bytes through.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ __all__ = [
     "AlignedSlices",
     "Bool",
     "ClockQuality",
+    "DeferredDependencies",
     "DeferredSlices",
     "Document",
     "ExplainedCounts",
@@ -84,6 +86,21 @@ class SliceDependencies:
 
     def __len__(self) -> int:
         return len(self.predecessor)
+
+
+class DeferredDependencies(SliceDependencies):
+    """Dependencies that are found when somebody asks for them: not every output shows them."""
+
+    def __init__(self, find: Callable[[], Int64]) -> None:
+        """Keep how to find them: int64[2, k], predecessors and successors."""
+        object.__setattr__(self, "_find", find)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in {"predecessor", "successor"}:
+            raise AttributeError(name)
+        for column, rows in zip(("predecessor", "successor"), self.__dict__["_find"](), strict=True):
+            object.__setattr__(self, column, rows)
+        return self.__dict__[name]
 
 
 @dataclass(frozen=True, eq=False)

@@ -256,8 +256,21 @@ class Alignment:
         trace_ns = self.monotonic_to_trace(at)
         return trace_ns, length, placed & _lies_within(trace_ns, length.view(np.uint64), -_PLACEABLE, _PLACEABLE)
 
-    def qualities(self, slices: DeviceSlices) -> tuple[ClockQuality, ...]:
-        """Quality of every placed clock, real time first, with how many slices lie outside its readings."""
+    def outside_readings(self, slices: DeviceSlices) -> dict[int, int]:
+        """How many slices lie outside the readings of their clock, by clocks that are placed."""
+        counts = {}
+        for clock_id, clock_map in self.maps.items():
+            starts = clock_map.unwrap(slices.start_ticks[slices.clock_id == clock_id])
+            outside = (starts < clock_map.anchor_ticks[0]) | (starts > clock_map.anchor_ticks[-1])
+            counts[clock_id] = int(outside.sum())
+        return counts
+
+    def qualities(self, outside: Mapping[int, int]) -> tuple[ClockQuality, ...]:
+        """Quality of every placed clock, real time first.
+
+        Args:
+            outside: How many slices lie outside the readings of each clock.
+        """
         if self.is_alone or self.fitted:
             return tuple(self.fitted.values())
         found: list[ClockQuality] = []
@@ -269,8 +282,6 @@ class Alignment:
             clock_map = self.maps.get(clock_id)
             if clock_map is None:
                 continue
-            starts = clock_map.unwrap(slices.start_ticks[slices.clock_id == clock_id])
-            outside = (starts < clock_map.anchor_ticks[0]) | (starts > clock_map.anchor_ticks[-1])
             found.append(
                 ClockQuality(
                     name=clock.name or f"clock {clock_id}",
@@ -279,7 +290,7 @@ class Alignment:
                     uncertainty_ns=clock_map.uncertainty_ns,
                     drift_ppm=clock_map.drift_ppm,
                     step_count=clock_map.step_count,
-                    extrapolated_count=int(outside.sum()),
+                    extrapolated_count=outside.get(clock_id, 0),
                 )
             )
         return tuple(found)

@@ -11,7 +11,7 @@ from ..timeline import Bool, Int64, SliceDependencies
 from .correlate import row_by_id
 from .group_rows import group_numbers
 
-__all__ = ["no_dependencies", "slice_dependencies"]
+__all__ = ["between_commands", "no_dependencies", "recorded_rows", "slice_dependencies"]
 
 
 def no_dependencies() -> SliceDependencies:
@@ -29,19 +29,25 @@ def slice_dependencies(profile: Profile, placed: Bool) -> SliceDependencies:
     Returns:
         Rows of the timeline's slices: those of commands first, in the order of their successors, then those of the records.
     """
-    slices = profile.device_slices
-    of_command = _between_commands(slices, profile.commands)
+    slices = profile.device_slices if placed.all() else profile.device_slices.take(placed)
+    found = np.concatenate((between_commands(slices, profile.commands), recorded_rows(profile, placed)), axis=1)
+    return SliceDependencies(found[0], found[1])
+
+
+def recorded_rows(profile: Profile, placed: Bool) -> Int64:
+    """int64[2, k]; predecessor and successor, rows of the timeline's slices, as the records state them. Arguments as above."""
     recorded = profile.dependencies
     both = np.stack((recorded.predecessor_ordinal, recorded.successor_ordinal))
-    both = both[:, (both < len(slices)).all(axis=0) & (both >= 0).all(axis=0)]
-    predecessor, successor = np.concatenate((of_command, both), axis=1)
-    row = np.where(placed, np.cumsum(placed) - 1, -1)
-    is_there = (row[predecessor] >= 0) & (row[successor] >= 0) if len(predecessor) else np.zeros(0, np.bool_)
-    return SliceDependencies(row[predecessor[is_there]], row[successor[is_there]])
+    both = both[:, (both < len(placed)).all(axis=0) & (both >= 0).all(axis=0)]
+    if placed.all():
+        return both
+    row = np.where(placed, np.cumsum(placed) - 1, -1)[both]
+    there: Int64 = row[:, (row >= 0).all(axis=0)]
+    return there
 
 
-def _between_commands(slices: DeviceSlices, commands: Commands) -> Int64:
-    """int64[2, k]; predecessor and successor among the records, for the predecessors that their commands name.
+def between_commands(slices: DeviceSlices, commands: Commands) -> Int64:
+    """int64[2, k]; predecessor and successor among the records, for the predecessors that their commands name; by successor.
 
     A command waits for the commands of its own call: the same launch where launches are numbered, and the same call of the same
     runtime instance.

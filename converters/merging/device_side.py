@@ -18,18 +18,24 @@ from .launch_order import ordered_timeline
 from .paired_side import paired_timeline
 from .placed_profile import origin_findings, place_profile
 from .quality import join_findings
+from .stored_slices import SliceStore
 
 __all__ = ["profile_timeline"]
 
 
-def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
+def profile_timeline(profile: Profile, host: HostTrace | None, store: SliceStore | None = None) -> Timeline:
     """The timeline of a profile, joined with a host trace when there is one.
+
+    Args:
+        profile: As read.
+        host: The trace.
+        store: Device slices of a profile with launches that stay where they are stored; None: the profile has them.
 
     Raises:
         ClockError: The clocks of the two cannot be joined.
     """
     if host is None:
-        return place_profile(profile, None, Alignment.of(profile, needs_real_time=False))[0]
+        return place_profile(profile, None, Alignment.of(profile, needs_real_time=False), store)[0]
     has_launches = len(profile.launches) > 0
     paired = None if has_launches else paired_timeline(profile, host)
     if paired is not None:
@@ -43,6 +49,6 @@ def profile_timeline(profile: Profile, host: HostTrace | None) -> Timeline:
         alignment = None
     if alignment is None or not (has_launches or alignment.places_any(profile)):
         return ordered_timeline(profile, host)
-    timeline, _ = place_profile(profile, host, alignment)
+    timeline, _ = place_profile(profile, host, alignment, store)
     joined = (*host.findings, *join_findings(timeline, host_window(host)), *origin_findings(profile, host))
     return replace(timeline, findings=timeline.findings + joined)

@@ -19,18 +19,22 @@ from ..timeline import AlignedSlices, Bool, HostTrace, Timeline
 from .align import Alignment
 from .dependencies import slice_dependencies
 from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
-from .profile_slices import ARGUMENTS, engines_in_order, slices_of, tracks_of
+from .profile_slices import ARGUMENTS, Launched, engines_in_order, slices_of, tracks_of
+from .stored_slices import SliceStore, deferred_slices, stored_dependencies
 
 __all__ = ["origin_findings", "place_profile"]
 
 
-def place_profile(profile: Profile, host: HostTrace | None, alignment: Alignment) -> tuple[Timeline, dict[str, Bool]]:
+def place_profile(
+    profile: Profile, host: HostTrace | None, alignment: Alignment, store: SliceStore | None = None
+) -> tuple[Timeline, dict[str, Bool]]:
     """The timeline of a profile whose clocks are aligned.
 
     Args:
         profile: As read.
         host: The trace whose ops its launches are matched with; None when there is none.
         alignment: Of the profile's clocks.
+        store: Device slices of the profile that stay where they are stored; None: they are in the profile.
 
     Returns:
         The timeline, with every finding about the profile itself; and which records of a kind are in it, in record order.
@@ -38,8 +42,14 @@ def place_profile(profile: Profile, host: HostTrace | None, alignment: Alignment
     strings = StringTable()
     launches, placed_launches = launches_of(profile, host, alignment, strings)
     engines = engines_in_order(profile)
-    slices, placed = slices_of(profile, profile.device_slices, alignment, launches, engines)
-    frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launches, engines)
+    launched = Launched(launches, engines)
+    if store is None:
+        slices, placed = slices_of(profile, profile.device_slices, alignment, launched)
+        dependencies, outside = slice_dependencies(profile, placed), alignment.outside_readings(profile.device_slices)
+    else:
+        slices, placed, outside = deferred_slices(profile, store, alignment, launched)
+        dependencies = stored_dependencies(profile, store, slices, launches.launch_id, placed)
+    frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launched)
     runtime, placed_runtime = runtime_of(profile, alignment, launches, strings)
     counters, placed_samples = counters_of(profile, alignment, strings)
     timeline = Timeline(
@@ -47,15 +57,17 @@ def place_profile(profile: Profile, host: HostTrace | None, alignment: Alignment
         slices=slices,
         frames=frames,
         launches=launches,
-        dependencies=slice_dependencies(profile, placed),
+        dependencies=dependencies,
         runtime=runtime,
         counters=counters,
         overheads=overheads_of(profile, alignment, strings),
-        tracks=tracks_of(profile, engines, has_unknown=bool((np.append(slices.track, frames.track) == len(engines)).any())),
+        tracks=tracks_of(
+            profile, engines, has_unknown=any(bool((table.track == len(engines)).any()) for table in (slices, frames))
+        ),
         strings=strings.rows(),
         argument_names=ARGUMENTS,
-        counts=counts_of(profile),
-        clocks=alignment.qualities(profile.device_slices),
+        counts=counts_of(profile, len(placed)),
+        clocks=alignment.qualities(outside),
         is_serialised=profile.session.drained_after_each_run,
         process_id=profile.session.process_id,
         device_name=_device_name(profile),

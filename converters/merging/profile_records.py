@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.columns import ABSENT
+from rblnpb.columns import ABSENT, DeviceSlices
 from rblnpb.profile import KINDS, HostActivity, Profile
 from rblnpb.strings import StringTable
 
@@ -146,14 +146,15 @@ def counters_of(profile: Profile, alignment: Alignment, strings: StringTable) ->
     return AlignedCounters(time_ns[placed], *rows, table.value), placed
 
 
-def counts_of(profile: Profile) -> tuple[RecordCount, ...]:
-    """Records by kind, read and dropped."""
+def counts_of(profile: Profile, slice_count: int) -> tuple[RecordCount, ...]:
+    """Records by kind, read and dropped; the device slices may be elsewhere, so many they are."""
     counts = []
     for kind, table in KINDS.items():
         dropped = profile.dropped(kind)
         is_bound = any(loss.kind == kind and loss.is_lower_bound for loss in profile.losses) or not profile.is_complete
-        if len(profile.table(kind)) or dropped:
-            counts.append(RecordCount(table.label, len(profile.table(kind)), dropped, is_bound))
+        read = slice_count if table is DeviceSlices else len(profile.table(kind))
+        if read or dropped:
+            counts.append(RecordCount(table.label, read, dropped, is_bound))
     elsewhere = sum(loss.count for loss in profile.losses if loss.kind not in KINDS)
     if elsewhere:
         counts.append(RecordCount("unknown", 0, elsewhere, is_lower_bound=True))

@@ -137,7 +137,8 @@ def test_a_set_clock_is_a_finding() -> None:
 def test_quality_of_every_clock_that_was_placed() -> None:
     alignment = Alignment.of(profile(*READINGS), needs_real_time=True)
     table = DeviceSlices.of(clock_id=16, start_ticks=np.array([499, 500, 10_500, 10_501], np.uint64))
-    found = [(quality.name, quality.snapshot_count, quality.extrapolated_count) for quality in alignment.qualities(table)]
+    qualities = alignment.qualities(alignment.outside_readings(table))
+    found = [(quality.name, quality.snapshot_count, quality.extrapolated_count) for quality in qualities]
     assert found == [("host real time", 1, 0), ("rbln:0", 2, 2)]
 
 
@@ -217,7 +218,7 @@ def ticking(*clock_ids: int, clocks: tuple[Clock, ...] = (DEVICE,), start: int =
 def alone(made: Profile) -> tuple[list[int], list[bool], list[tuple[str, str]]]:
     alignment = Alignment.of(made, needs_real_time=False)
     start, _, placed = alignment.place(made.device_slices)
-    assert alignment.qualities(made.device_slices) == () or not alignment.is_alone
+    assert alignment.qualities(alignment.outside_readings(made.device_slices)) == () or not alignment.is_alone
     return start.tolist(), placed.tolist(), [(one.code, str(one.severity)) for one in alignment.findings]
 
 
@@ -271,5 +272,5 @@ def test_what_pairs_place_is_placed_and_nothing_else() -> None:
     alignment = Alignment.of_fits(made, {16: fit})
     start, length, placed = alignment.place(made.device_slices)
     assert (start.tolist(), length.tolist(), placed.tolist()) == ([OFFSET_NS, 0], [40, 0], [True, False])
-    assert alignment.qualities(made.device_slices) == (fit.quality,)
+    assert alignment.qualities(alignment.outside_readings(made.device_slices)) == (fit.quality,)
     assert (alignment.places_any(made), Alignment.of_fits(made, {}).places_any(made)) == (True, False)

@@ -1,0 +1,116 @@
+"""Device slices that stay where they are stored: only their places are held, names and arguments are read when asked for.
+
+What a profile of more records than memory holds is joined by. Every record is read once for its place, some at a time, and once
+more by whoever writes it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.columns import DeviceSlices
+from rblnpb.profile import Profile
+
+from ..timeline import AlignedSlices, Bool, DeferredDependencies, DeferredSlices, Int64, SliceDependencies, SliceNames
+from .align import Alignment
+from .dependencies import between_commands, recorded_rows
+from .profile_slices import Launched, details_of, names_of, places_of
+
+__all__ = ["SliceStore", "deferred_slices", "stored_dependencies"]
+
+_STEP_ROWS: Final = 1 << 19
+"""Records placed at a time: enough that what is done once a step costs little, few enough to be small beside the places of all."""
+
+
+class SliceStore(Protocol):
+    """Records of device slices in their order, of which some can be read alone."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def take(self, rows: npt.NDArray[Any] | slice) -> DeviceSlices:
+        """These records, in that order; rows that nearly ascend are read in one go."""
+
+
+def _steps(count: int) -> Iterator[slice]:
+    return (slice(first, min(first + _STEP_ROWS, count)) for first in range(0, count, _STEP_ROWS))
+
+
+def deferred_slices(
+    profile: Profile, store: SliceStore, alignment: Alignment, launched: Launched
+) -> tuple[AlignedSlices, Bool, Counter[int]]:
+    """The slices that can be placed, in record order, which of the records those are, and how many each clock's readings miss.
+
+    Args:
+        profile: As read, without its device slices.
+        store: These.
+        alignment: Of the profile's clocks.
+        launched: What they are joined with.
+    """
+    count = len(store)
+    start_ns, duration_ns, launch = np.empty((3, count), np.int64)
+    track, rule = np.empty((2, count), np.int32)
+    placed = np.empty(count, np.bool_)
+    is_used = np.zeros(len(profile.strings), np.bool_)
+    is_used[0] = True
+    outside: Counter[int] = Counter()
+    kept = 0
+    for rows in _steps(count):
+        table = store.take(rows)
+        outside.update(alignment.outside_readings(table))
+        part, placed[rows] = places_of(table, alignment, launched)
+        own = slice(kept, kept + len(part.start_ns))
+        start_ns[own], duration_ns[own], track[own] = part.start_ns, part.duration_ns, part.track
+        launch[own], rule[own] = part.launch, part.rule
+        is_used[names_of(profile, table).text_rows()] = True
+        kept = own.stop
+    row = None if kept == count else np.flatnonzero(placed)
+
+    def read(rows: npt.NDArray[Any] | slice) -> tuple[SliceNames, Int64]:
+        return details_of(profile, store.take(rows if row is None else row[rows]))
+
+    columns = (start_ns[:kept], duration_ns[:kept], track[:kept], launch[:kept], rule[:kept])
+    used = np.flatnonzero(is_used).astype(np.int64)
+    return DeferredSlices(*columns, launched.launches.host_row, read, profile.strings, used), placed, outside
+
+
+def stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool) -> SliceDependencies:
+    """The dependencies between slices that are in the timeline, as of `slice_dependencies`; found when they are asked for.
+
+    Args:
+        profile: As read, without its device slices.
+        store: These.
+        slices: Those in the timeline, which have their launches.
+        ids: int64[launches]; their ids.
+        placed: bool[n]; which of the records those are.
+    """
+
+    def find() -> Int64:
+        recorded = recorded_rows(profile, placed)
+        if not len(profile.commands.predecessor_rows):
+            return recorded
+        record = None if placed.all() else np.flatnonzero(placed)
+        parts = [np.empty((2, 0), np.int64)]
+        for rows in _together(np.append(ids, 0)[slices.launch]):
+            table = store.take(rows if record is None else record[rows])
+            parts.append(rows[between_commands(table, profile.commands)])
+        found = np.concatenate(parts, axis=1)
+        return np.concatenate((found[:, np.argsort(found[1], kind="stable")], recorded), axis=1)
+
+    return DeferredDependencies(find)
+
+
+def _together(ids: Int64) -> Iterator[Int64]:
+    """Rows, some at a time, each time ascending: all rows of one id come together."""
+    order = np.argsort(ids, kind="stable")
+    ids = ids[order]
+    first = 0
+    while first < len(order):
+        stop = int(np.searchsorted(ids, ids[min(first + _STEP_ROWS, len(ids)) - 1], side="right"))
+        yield np.sort(order[first:stop])
+        first = stop
