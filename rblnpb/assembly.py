@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 
 from rblnpb import codec as wire
-from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table, TextArray, frozen
+from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Launches, Table, TextArray, frozen
 from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, FormatError, Severity
-from rblnpb.invariants import check, without_dangling, without_wild_launches, without_wild_samples
+from rblnpb.invariants import check, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
+from rblnpb.references import Fault, ReferenceLimits, fault_findings, mended, reference_limits
+from rblnpb.slice_facts import SliceFacts
+from rblnpb.stored_slices import StoredChunk, StoredSlices
 from rblnpb.wording import counted
 
 __all__ = ["Budget", "TableBuilder", "assemble"]
@@ -29,7 +32,7 @@ class Budget:
 
     def __init__(self, name: str, file_bytes: int) -> None:
         """For the file of this name and size."""
-        self._name = name
+        self.name = name
         self._file_bytes = file_bytes
         self._allowed_bytes = max(_FREE_BYTES, _EXPANSION * file_bytes)
         self._spent_bytes = 0
@@ -46,14 +49,23 @@ class Budget:
                 f"its chunks claim more than {self._allowed_bytes:,} bytes of records, which {self._file_bytes:,} bytes do not "
                 "hold: it is made to fill the memory (rblnpb.open_profile reads it chunk by chunk)"
             )
-            raise FormatError(self._name, reason)
+            raise FormatError(self.name, reason)
 
 
+AnyTable = TypeVar("AnyTable", bound=Table)
 Place = tuple[Frame, wire.ChunkHead]
 
 
-def assemble(data: Buffer, session_id: int, frames: Sequence[Frame], file_findings: Sequence[Finding], budget: Budget) -> Profile:
-    """The profile that the packets of one session make, checked.
+def assemble(
+    data: Buffer,
+    session_id: int,
+    frames: Sequence[Frame],
+    file_findings: Sequence[Finding],
+    budget: Budget,
+    *,
+    keeps_slices: bool = True,
+) -> tuple[Profile, StoredSlices]:
+    """The profile that the packets of one session make, checked, and its device slices where they stand.
 
     Args:
         data: All of the input.
@@ -61,11 +73,12 @@ def assemble(data: Buffer, session_id: int, frames: Sequence[Frame], file_findin
         frames: Its packets, in file order, at least one.
         file_findings: What is odd about the file as a whole.
         budget: Of the file; what the records take is spent.
+        keeps_slices: Whether the profile holds its device slices too. Without them its findings are the same.
 
     Raises:
         FormatError: The chunks claim more memory than a file of this size may.
     """
-    reading = _Reading(data, budget)
+    reading = _Reading(data, budget, keeps_slices)
     for frame in _in_sequence(reading, frames):
         reading.read(frame)
     reading.findings.extend(file_findings)
@@ -86,27 +99,73 @@ def assemble(data: Buffer, session_id: int, frames: Sequence[Frame], file_findin
         losses=tuple(reading.losses),
         trace_document=reading.document,
         is_complete=reading.closing is not None,
-        **reading.records(),
     )
-    _note_totals(profile, reading)
+    return _with_records(profile, reading)
+
+
+def _with_records(profile: Profile, reading: _Reading) -> tuple[Profile, StoredSlices]:
+    """The profile with its records and with every finding."""
+    tables: dict[str, Any] = {}
+    faults: list[Fault] = []
+    counts: dict[int, int] = {}
+    limits = reference_limits(profile, 0)
+    launches, found = mended(reading.records(Launches), limits)
+    faults += found
+    slices, stored, facts, found = _slices(reading, launches, limits)
+    faults += found
+    limits = reference_limits(profile, facts.count)
+    for table in KINDS.values():
+        if table is Launches or table is DeviceSlices:
+            continue
+        records = reading.records(table)
+        counts[table.kind] = len(records)
+        if isinstance(records, Dependencies):
+            records = _by_row(records, stored)
+        tables[table.label], found = mended(records, limits)
+        faults += found
+    counts |= {Launches.kind: len(launches), DeviceSlices.kind: facts.count}
+    profile = profile.replace(launches=launches, **tables)
+    _note_totals(counts, reading)
     _note_unknown(profile, reading)
-    profile, wild_launches = without_wild_launches(profile)
     profile, wild = without_wild_samples(profile)
-    profile, dangling = without_dangling(profile)
-    return profile.replace(findings=(*reading.findings, *wild_launches, *wild, *dangling, *check(profile)))
+    wild_ids, dangling = (fault_findings(fault for fault in faults if fault.is_wild is is_wild) for is_wild in (True, False))
+    findings = (*reading.findings, *wild_ids, *wild, *dangling, *check(profile, facts))
+    return profile.replace(device_slices=slices, findings=findings), StoredSlices(reading.budget.name, reading.data, stored, limits)
 
 
-class TableBuilder:
+def _slices(
+    reading: _Reading, launches: Launches, limits: ReferenceLimits
+) -> tuple[DeviceSlices, list[StoredChunk], SliceFacts, list[Fault]]:
+    """The device slices if they are kept; the chunks that can be read; what the checks ask of them; what is wrong with them."""
+    facts = SliceFacts(launches)
+    stored: list[StoredChunk] = []
+    faults: list[Fault] = []
+    places = reading.chunks.get(DeviceSlices.kind, [])
+    builder = TableBuilder(DeviceSlices, reading.capacity(DeviceSlices) if reading.keeps_slices else 0)
+    for frame, head in places:
+        part = reading.chunk_records(frame, DeviceSlices)
+        if part is None:
+            continue
+        block, found = mended(part, limits, facts.count)
+        faults += found
+        stored.append(StoredChunk(frame, head.first_ordinal, facts.count, len(block)))
+        facts.add(block)
+        if reading.keeps_slices:
+            builder.append(block)
+    return builder.table(), stored, facts, faults
+
+
+class TableBuilder(Generic[AnyTable]):
     """Collects parts of one table in arrays of the final size, so that a large file is held once, not twice."""
 
-    def __init__(self, table: type[Table], capacity: int) -> None:
+    def __init__(self, table: type[AnyTable], capacity: int) -> None:
         """Room for `capacity` records of the kind."""
         self._table = table
         self._count = 0
         self._arrays = {name: np.empty(capacity, dtype) for name, (dtype, _) in table.schema().items() if dtype is not None}
         self._texts: dict[str, list[TextArray]] = {name: [] for name, (dtype, _) in table.schema().items() if dtype is None}
 
-    def append(self, part: Table) -> None:
+    def append(self, part: AnyTable) -> None:
         """Take the records of a part of the same kind; they must fit the capacity."""
         stop = self._count + len(part)
         for name, array in self._arrays.items():
@@ -115,7 +174,7 @@ class TableBuilder:
             texts.append(getattr(part, name))
         self._count = stop
 
-    def table(self) -> Table:
+    def table(self) -> AnyTable:
         """What was collected, in the order it came."""
         arrays: dict[str, Any] = {name: frozen(array[: self._count]) for name, array in self._arrays.items()}
         return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
@@ -127,6 +186,7 @@ class _Reading:
 
     data: Buffer
     budget: Budget
+    keeps_slices: bool
     header: Any = None
     closing: Any = None
     unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
@@ -179,36 +239,32 @@ class _Reading:
             self.odd[f"records of kind {head.kind}"] += max(min(head.count, CHUNK_LIMIT), 1)
             return
         self.chunks.setdefault(head.kind, []).append((frame, head))
+        if head.kind == DeviceSlices.kind and not self.keeps_slices:
+            return
         widths = (dtype.itemsize for dtype, _ in KINDS[head.kind].schema().values() if dtype is not None)
         self.budget.spend(min(head.count, CHUNK_LIMIT) * sum(widths))
 
-    def records(self) -> dict[str, Any]:
-        """The records of all readable chunks, in the order of their packets: a table by its label."""
-        tables: dict[str, Any] = {}
-        # Of the chunks of device slices that are there: ordinal of the first record, and number of records.
-        stands: list[tuple[int, int]] = []
-        for table in KINDS.values():
-            places = self.chunks.get(table.kind, [])
-            builder = TableBuilder(table, sum(min(head.count, CHUNK_LIMIT) for _, head in places))
-            for frame, head in places:
-                part = self.chunk_records(frame, table)
-                if part is None:
-                    continue
-                builder.append(part)
-                if table is DeviceSlices:
-                    stands.append((head.first_ordinal, len(part)))
-            tables[table.label] = builder.table()
-        tables[Dependencies.label] = _by_row(tables[Dependencies.label], stands)
-        return tables
+    def capacity(self, table: type[Table]) -> int:
+        """Most records of a kind that the chunks can hold."""
+        return sum(min(head.count, CHUNK_LIMIT) for _, head in self.chunks.get(table.kind, []))
 
-    def chunk_records(self, frame: Frame, table: type[Table]) -> Table | None:
+    def records(self, table: type[AnyTable]) -> AnyTable:
+        """The records of a kind in all chunks that can be read, in the order of their packets."""
+        builder = TableBuilder(table, self.capacity(table))
+        for frame, _ in self.chunks.get(table.kind, []):
+            part = self.chunk_records(frame, table)
+            if part is not None:
+                builder.append(part)
+        return builder.table()
+
+    def chunk_records(self, frame: Frame, table: type[AnyTable]) -> AnyTable | None:
         """The records of a chunk; None when it cannot be read, which is noted."""
         try:
             head, part = wire.decode_chunk(self.data, frame.start, frame.end)
         except wire.CodecError as error:
             self.leave_out(frame, "chunk", error)
             return None
-        assert part is not None  # its kind was looked at before
+        assert isinstance(part, table)  # its kind was looked at before
         for number in head.unknown_columns:
             self.odd[f"column {number} of {table.label}"] += 1
         self.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
@@ -266,17 +322,17 @@ def _content(reading: _Reading, frame: Frame) -> Buffer:
     return reading.data[frame.start : frame.end]
 
 
-def _by_row(dependencies: Dependencies, stands: Sequence[tuple[int, int]]) -> Dependencies:
-    """The dependencies by rows of the table of device slices; -1 where the chunk of a slice is missing.
+def _by_row(dependencies: Dependencies, stored: Sequence[StoredChunk]) -> Dependencies:
+    """The dependencies by rows of the device slices that can be read; -1 where the chunk of a slice is missing.
 
     Args:
         dependencies: By ordinals in the session.
-        stands: Ordinal of the first record, and number of records, of each chunk of device slices in the table's order.
+        stored: The chunks of the slices.
     """
-    counts = np.array([count for _, count in stands], np.int64)
-    starts = np.cumsum(counts) - counts
+    counts = np.array([chunk.count for chunk in stored], np.int64)
+    starts = np.array([chunk.first_row for chunk in stored], np.int64)
     # An ordinal that no int64 holds is of no record.
-    firsts = np.array([min(first, 1 << 62) for first, _ in stands], np.int64)
+    firsts = np.array([min(chunk.first_ordinal, 1 << 62) for chunk in stored], np.int64)
     if np.array_equal(firsts, starts):
         return dependencies
     order = np.argsort(firsts, kind="stable")
@@ -293,14 +349,14 @@ def _by_row(dependencies: Dependencies, stands: Sequence[tuple[int, int]]) -> De
     )
 
 
-def _note_totals(profile: Profile, reading: _Reading) -> None:
+def _note_totals(counts: Mapping[int, int], reading: _Reading) -> None:
     if reading.closing is None:
         return
     for total in reading.closing.totals:
-        if total.kind in KINDS and total.written != len(profile.table(total.kind)):
+        if total.kind in KINDS and total.written != counts[total.kind]:
             label = KINDS[total.kind].label
-            message = f"{len(profile.table(total.kind)):,} {label} were read, the closing packet says {total.written:,}"
-            reading.note(Severity.ERROR, "total-differs", message, abs(total.written - len(profile.table(total.kind))), label)
+            message = f"{counts[total.kind]:,} {label} were read, the closing packet says {total.written:,}"
+            reading.note(Severity.ERROR, "total-differs", message, abs(total.written - counts[total.kind]), label)
 
 
 def _note_unknown(profile: Profile, reading: _Reading) -> None:

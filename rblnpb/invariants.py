@@ -7,24 +7,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from rblnpb.clock import HOST_MONOTONIC, ClockMap, ClockSnapshot
-from rblnpb.columns import ABSENT, Table
+from rblnpb.columns import ABSENT
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import KINDS, Profile
+from rblnpb.references import dangling_faults, fault_findings, reference_limits
+from rblnpb.slice_facts import SliceFacts, distinct, launch_counts
 
-__all__ = ["check", "contradictions", "without_dangling", "without_wild_launches", "without_wild_samples"]
+__all__ = ["check", "contradictions", "without_wild_samples"]
 
 
-def check(profile: Profile) -> tuple[Finding, ...]:
+def check(profile: Profile, slices: SliceFacts | None = None) -> tuple[Finding, ...]:
     """Every finding about a profile beyond those of reading it, in a stable order.
 
     Args:
         profile: As read, or about to be written.
+        slices: Facts about device slices that the profile has without holding them; None: it holds them.
 
     Returns:
         Findings about its end, its losses, its references, its launches and its clocks.
@@ -34,33 +35,36 @@ def check(profile: Profile) -> tuple[Finding, ...]:
         >>> [finding.code for finding in rblnpb.check(rblnpb.Profile(rblnpb.Session(session_id=7)))]
         ['no-records']
     """
-    recorded = _without_archived_slices(profile)
+    facts = slices or SliceFacts.of(profile)
     return (
-        *_end(profile),
+        *_end(profile, facts),
         *_losses(profile),
-        *contradictions(profile),
-        *_launches(recorded),
-        *_clocks(recorded),
-        *_durations(recorded),
+        *_contradictions(profile, facts),
+        *_launches(profile, facts),
+        *_clocks(profile, facts),
+        *_durations(facts),
     )
 
 
 def contradictions(profile: Profile) -> tuple[Finding, ...]:
     """Those findings, all errors, about what a file cannot hold: read back, it would be another profile."""
-    return (*_definitions(profile), *_commands(profile), *_dangling_references(profile), *_undefined_clocks(profile))
+    return _contradictions(profile, SliceFacts.of(profile))
 
 
-def _without_archived_slices(profile: Profile) -> Profile:
-    """The profile without device slices that an archived trace tells of: their place and their cause stand there, or nowhere."""
-    is_archived = profile.device_slices.event_ordinal != ABSENT
-    return profile.replace(device_slices=profile.device_slices.take(~is_archived)) if is_archived.any() else profile
+def _contradictions(profile: Profile, slices: SliceFacts) -> tuple[Finding, ...]:
+    return (
+        *_definitions(profile),
+        *_commands(profile),
+        *_dangling_references(profile, slices.count),
+        *_undefined_clocks(profile, slices),
+    )
 
 
-def _end(profile: Profile) -> Iterable[Finding]:
+def _end(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
     if not profile.is_complete:
         message = "the recording did not end properly (no closing packet): the last records may be missing"
         yield Finding(Severity.WARNING, "not-ended", message)
-    if not any(len(profile.table(kind)) for kind in KINDS):
+    if not slices.count and not any(len(profile.table(kind)) for kind in KINDS):
         yield Finding(Severity.INFO, "no-records", "the profile holds no record")
 
 
@@ -137,90 +141,10 @@ def _commands(profile: Profile) -> Iterable[Finding]:
         yield Finding(Severity.ERROR, "dangling-definition", message, strange, "commands")
 
 
-def _reference_limits(profile: Profile) -> dict[str, Any]:
-    """What each reference column may hold: a number of rows, or an array of the ids that exist (0 always may)."""
-    rows = len(profile.strings)
-    slices = len(profile.device_slices)
-    return {
-        "command_row": len(profile.commands),
-        "name_strindex": rows,
-        "stage_strindex": rows,
-        "op_strindex": rows,
-        "reason_strindex": rows,
-        "place_strindex": rows,
-        "category_strindex": rows,
-        "process_strindex": rows,
-        "thread_strindex": rows,
-        "id_strindex": rows,
-        "layout_strindex": rows,
-        "predecessor_ordinal": slices,
-        "successor_ordinal": slices,
-        "engine_id": np.array([engine.engine_id for engine in profile.engines], np.int64),
-        "program_id": np.array([program.program_id for program in profile.programs], np.int64),
-        "device_id": np.array([device.device_id for device in profile.devices], np.int64),
-    }
-
-
-def _is_dangling(values: npt.NDArray[Any], limit: int | npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    if isinstance(limit, int):
-        return np.asarray((values < 0) | (values >= limit))
-    top = max(int(values.max(initial=0)), int(limit.max(initial=0)))
-    if top > _LOOKUP_LIMIT:
-        return np.asarray(~np.isin(values, limit) & (values != 0))
-    # Ids are small in practice: one look-up a record instead of a sort.
-    exists = np.zeros(top + 1, np.bool_)
-    exists[limit] = True
-    exists[0] = True
-    return np.asarray(~exists[values])
-
-
-_LOOKUP_LIMIT: Final = 1 << 20
-"""Greatest id for which a table of all ids is made: a file can name any id in a few bytes."""
-
-
-def _dangling(profile: Profile) -> Iterable[tuple[Table, str, npt.NDArray[np.bool_]]]:
-    """Tables and columns that refer to something that is not there, and in which records."""
-    limits = _reference_limits(profile)
-    for kind in KINDS:
-        table = profile.table(kind)
-        for name, values in table.columns().items():
-            if name not in limits or not len(table):
-                continue
-            limit = limits[name]
-            if isinstance(limit, int) and int(values.max()) < limit and (values.dtype.kind == "u" or int(values.min()) >= 0):
-                continue
-            mask = _is_dangling(values, limit)
-            if mask.any():
-                yield table, name, mask
-
-
-def _dangling_references(profile: Profile) -> Iterator[Finding]:
+def _dangling_references(profile: Profile, slice_count: int) -> list[Finding]:
     """Findings about columns of records that refer to what the profile does not define."""
-    for table, name, mask in _dangling(profile):
-        count = int(mask.sum())
-        first = int(np.flatnonzero(mask)[0])
-        value = int(getattr(table, name)[first])
-        message = f"{count:,} {table.label} refer by {name} to what the profile does not define (record {first}: {value})"
-        yield Finding(Severity.ERROR, "dangling-reference", message, count, f"{table.label}.{name}")
-
-
-def without_dangling(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
-    """The profile with every dangling reference set to none, and the findings that say so.
-
-    Dependencies lose the record instead: one without both ends is none.
-    """
-    findings = tuple(_dangling_references(profile))
-    changes: dict[str, Table] = {}
-    for table, name, mask in _dangling(profile):
-        current = changes.get(table.label, table)
-        if name.endswith("_ordinal"):
-            limit = len(profile.device_slices)
-            ordinals: Any = current
-            both = (ordinals.predecessor_ordinal < limit) & (ordinals.successor_ordinal < limit)
-            changes[table.label] = current.take(both & (ordinals.predecessor_ordinal >= 0) & (ordinals.successor_ordinal >= 0))
-        else:
-            changes[table.label] = current.replace(**{name: np.where(mask, 0, getattr(current, name))})
-    return (profile.replace(**changes) if changes else profile), findings
+    limits = reference_limits(profile, slice_count)
+    return fault_findings(fault for kind in KINDS for fault in dangling_faults(profile.table(kind), limits))
 
 
 def without_wild_samples(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
@@ -234,76 +158,48 @@ def without_wild_samples(profile: Profile) -> tuple[Profile, tuple[Finding, ...]
     return profile.replace(counters=profile.counters.take(is_finite)), (finding,)
 
 
-def without_wild_launches(profile: Profile) -> tuple[Profile, tuple[Finding, ...]]:
-    """The profile with every launch id that is beyond its limit set to 0, and the findings that say so."""
-    findings: list[Finding] = []
-    changes: dict[str, Table] = {}
-    for table in map(profile.table, KINDS):
-        if "launch_id" not in table.schema() or not len(table):
-            continue
-        launch_id, top = table.columns()["launch_id"], table.limits()["launch_id"][1]
-        wild = launch_id > top
-        if wild.any():
-            count = int(wild.sum())
-            message = f"{count:,} {table.label} have a launch id beyond 2**63 - 1: it was read as 0, not known"
-            findings.append(Finding(Severity.ERROR, "impossible-value", message, count, f"{table.label}.launch_id"))
-            changes[table.label] = table.replace(launch_id=np.where(wild, 0, launch_id))
-    return (profile.replace(**changes) if changes else profile), tuple(findings)
-
-
-def _launches(profile: Profile) -> Iterable[Finding]:
+def _launches(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
     ids = profile.launches.launch_id[profile.launches.launch_id != 0]
     known = np.unique(ids)
     doubled = len(ids) - len(known)
     if doubled:
         message = f"{doubled:,} launches repeat a launch id: a record is joined with the last one before it"
         yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
-    for table in (profile.device_slices, profile.workload_slices):
-        if not len(table):
-            continue
-        launch_ids, counts = _runs(table.launch_id)
-        without = int(counts[launch_ids == 0].sum())
+    frames = profile.workload_slices
+    counts = {"device_slices": (slices.without_launch_count, slices.unknown_launch_count)}
+    counts["workload_slices"] = launch_counts(frames, known) if len(frames) else (0, 0)
+    for label, (without, orphans) in counts.items():
         if without and not len(profile.launches):
             # What knows of no launch at all cannot have forgotten one.
-            message = f"no launch was recorded: it is not known what caused {without:,} {table.label}"
-            yield Finding(Severity.INFO, "no-launches", message, without, table.label)
+            message = f"no launch was recorded: it is not known what caused {without:,} {label}"
+            yield Finding(Severity.INFO, "no-launches", message, without, label)
         elif without:
-            message = f"{without:,} {table.label} have launch id 0: it is not known what launched them"
-            yield Finding(Severity.WARNING, "launch-id-0", message, without, table.label)
-        if len(profile.launches) == 0:
-            continue
-        orphans = int(counts[~np.isin(launch_ids, known) & (launch_ids != 0)].sum())
-        if orphans:
-            message = f"{orphans:,} {table.label} name a launch that is not in the file"
-            yield Finding(Severity.WARNING, "launch-not-recorded", message, orphans, table.label)
+            message = f"{without:,} {label} have launch id 0: it is not known what launched them"
+            yield Finding(Severity.WARNING, "launch-id-0", message, without, label)
+        if orphans and len(profile.launches):
+            message = f"{orphans:,} {label} name a launch that is not in the file"
+            yield Finding(Severity.WARNING, "launch-not-recorded", message, orphans, label)
 
 
-def _runs(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """Values of the runs of equal neighbours, and their lengths: slices of one launch stand together, so there are few."""
-    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
-    edges = np.concatenate([[0], starts, [len(values)]])
-    return values[edges[:-1]], np.diff(edges)
-
-
-def _used_clocks(profile: Profile) -> list[int]:
+def _used_clocks(profile: Profile, of_slices: set[int]) -> list[int]:
     """Ids of the clocks on which records tick, ascending."""
-    tables = [profile.table(kind) for kind in KINDS if "clock_id" in KINDS[kind].schema() and len(profile.table(kind))]
-    return sorted({int(value) for table in tables for value in np.unique(_runs(table.columns()["clock_id"])[0])})
+    tables = (profile.workload_slices, profile.counters)
+    return sorted(of_slices.union(*(distinct(table.clock_id) for table in tables if len(table))))
 
 
-def _undefined_clocks(profile: Profile) -> Iterable[Finding]:
-    for clock_id in _used_clocks(profile):
+def _undefined_clocks(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
+    for clock_id in _used_clocks(profile, slices.clock_ids):
         if profile.clock(clock_id) is None:
             yield Finding(Severity.ERROR, "unknown-clock", f"records tick on clock {clock_id}, which the profile does not define")
 
 
-def _clocks(profile: Profile) -> Iterable[Finding]:
+def _clocks(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
     readings: dict[int, list[ClockSnapshot]] = {}
     for snapshot in profile.clock_snapshots:
         readings.setdefault(snapshot.clock_id, []).append(snapshot)
     # A recording that knows nothing of the host cannot be meant to be placed there; one with launches can, and lost its readings.
     stands_alone = not profile.clock_snapshots and not len(profile.launches) and profile.is_complete
-    for clock_id in _used_clocks(profile):
+    for clock_id in _used_clocks(profile, slices.recorded_clock_ids):
         clock = profile.clock(clock_id)
         if clock is not None and clock_id != HOST_MONOTONIC and stands_alone:
             message = f"clock {clock.name or clock_id} was never read against the host's: its records stand in their own time"
@@ -338,9 +234,8 @@ def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
         yield Finding(Severity.INFO, "counter-wrap", message)
 
 
-def _durations(profile: Profile) -> Iterable[Finding]:
-    slices = profile.device_slices
-    untimed = int(((slices.start_ticks == 0) & (slices.duration_ticks == 0)).sum())
+def _durations(slices: SliceFacts) -> Iterable[Finding]:
+    untimed = slices.untimed_count
     if untimed:
         message = f"{untimed:,} device_slices have neither start nor duration: they carry no time"
         yield Finding(Severity.WARNING, "untimed-record", message, untimed, "device_slices")

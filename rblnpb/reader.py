@@ -23,6 +23,7 @@ from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, S
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import Profile
 from rblnpb.signatures import is_profile, looks_like
+from rblnpb.stored_slices import StoredSlices
 
 __all__ = ["Chunk", "ProfileFile", "open_profile", "read", "read_all"]
 
@@ -57,14 +58,11 @@ def read(source: Input, strict: bool = False) -> Profile:  # noqa: FBT001, FBT00
         >>> rblnpb.read(buffer.getvalue()).session.npu
         'atom'
     """
-    profiles = read_all(source, strict=strict)
-    if len(profiles) > 1:
-        ids = ", ".join(f"{profile.session.session_id:016x}" for profile in profiles[:4])
-        raise MergeError(
-            f"cannot read {_name(source)} as one profile: it holds {len(profiles)} sessions ({ids}), as files put together do; "
-            "rblnpb.read_all gives them all"
-        )
-    return profiles[0]
+    with open_profile(source) as file:
+        profile = file.profile()
+    if strict:
+        _refuse_odd(file.name, profile)
+    return profile
 
 
 def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT001, FBT002  # as read
@@ -76,13 +74,17 @@ def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT
     with open_profile(source) as file:
         odd = tuple(_file_findings(file))
         budget = Budget(file.name, len(file.data))
-        profiles = [assemble(file.data, session_id, frames, odd, budget) for session_id, frames in file.sessions.items()]
+        profiles = [assemble(file.data, session_id, frames, odd, budget)[0] for session_id, frames in file.sessions.items()]
     if strict:
         for profile in profiles:
-            serious = tuple(finding for finding in profile.findings if finding.severity >= Severity.WARNING)
-            if serious:
-                raise CheckError(file.name, serious)
+            _refuse_odd(file.name, profile)
     return profiles
+
+
+def _refuse_odd(name: str, profile: Profile) -> None:
+    serious = tuple(finding for finding in profile.findings if finding.severity >= Severity.WARNING)
+    if serious:
+        raise CheckError(name, serious)
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,58 @@ class ProfileFile:
     def session_ids(self) -> tuple[int, ...]:
         """Sessions in the order in which they begin."""
         return tuple(self.sessions)
+
+    def profile(self, session_id: int | None = None) -> Profile:
+        """What `read` gives: one session as a whole.
+
+        Args:
+            session_id: None: the only one.
+
+        Raises:
+            MergeError: There are several sessions and none is named.
+            KeyError: There is no such session.
+            FormatError: As for `read`.
+        """
+        return self._assembled(session_id, keeps_slices=True)[0]
+
+    def profile_and_slices(self, session_id: int | None = None) -> tuple[Profile, StoredSlices]:
+        """One session without its device slices, and those where they stand: for recordings that are larger than the memory.
+
+        The profile has the same findings as the one that `read` gives, and its dependencies refer to the same rows; its table of
+        device slices alone is empty. The slices can be asked for while the file is open.
+
+        Args:
+            session_id: None: the only one.
+
+        Raises:
+            MergeError, KeyError, FormatError: As for `profile`. What device slices would take in memory is not bounded.
+
+        Example:
+            >>> import io, rblnpb
+            >>> buffer = io.BytesIO()
+            >>> rblnpb.write(rblnpb.Profile(rblnpb.Session(session_id=7)), buffer)
+            >>> with rblnpb.open_profile(buffer.getvalue()) as file:
+            ...     profile, slices = file.profile_and_slices()
+            ...     print(profile.session.session_id, sum(len(block) for _, block in slices.blocks()))
+            7 0
+        """
+        return self._assembled(session_id, keeps_slices=False)
+
+    def _assembled(self, session_id: int | None, *, keeps_slices: bool) -> tuple[Profile, StoredSlices]:
+        if session_id is None:
+            session_id = self._only_session()
+        odd = tuple(_file_findings(self))
+        budget = Budget(self.name, len(self.data))
+        return assemble(self.data, session_id, self.sessions[session_id], odd, budget, keeps_slices=keeps_slices)
+
+    def _only_session(self) -> int:
+        if len(self.sessions) > 1:
+            ids = ", ".join(f"{session_id:016x}" for session_id in self.session_ids[:4])
+            raise MergeError(
+                f"cannot read {self.name} as one profile: it holds {len(self.sessions)} sessions ({ids}), as files put together "
+                "do; rblnpb.read_all gives them all"
+            )
+        return self.session_ids[0]
 
     def chunks(self, kind: type[Table] | None = None) -> Iterator[Chunk]:
         """The chunks in file order, of one kind of record or of all.

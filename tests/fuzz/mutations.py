@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 
 import rblnpb
+from rblnpb.columns import DeviceSlices
 from rblnpb.container import payload, scan
 from rblnpb.errors import RblnpbError
 from tests.support.profiles import CODECS, encode, full, tiny
@@ -70,6 +71,17 @@ def _read_chunks(data: bytes) -> None:
                 assert len(chunk.records) == chunk.head.count
 
 
+def _read_stored(data: bytes) -> None:
+    with rblnpb.open_profile(data) as file:
+        for session_id in file.session_ids:
+            whole = file.profile(session_id)
+            profile, stored = file.profile_and_slices(session_id)
+            assert profile.findings == whole.findings
+            assert profile.replace(device_slices=whole.device_slices).equals(whole)
+            assert DeviceSlices.concat([block for _, block in stored.blocks()]).equals(whole.device_slices)
+            assert stored.take(slice(None)).equals(whole.device_slices)
+
+
 def _write_again(data: bytes) -> None:
     for profile in rblnpb.read_all(data):
         rblnpb.check(profile)
@@ -80,7 +92,7 @@ def _write_again(data: bytes) -> None:
 
 def read_every_way(data: bytes) -> Iterator[str]:
     """Read bytes in every way; gives the class of each of our errors. Any other error escapes."""
-    for way in (_read_chunks, _write_again, rblnpb.read, lambda source: rblnpb.read(source, strict=True)):
+    for way in (_read_chunks, _read_stored, _write_again, rblnpb.read, lambda source: rblnpb.read(source, strict=True)):
         error: RblnpbError | None = None
         try:
             way(data)

@@ -9,9 +9,8 @@ import pytest
 
 import rblnpb
 from rblnpb.clock import Clock, ClockSnapshot
-from rblnpb.columns import ABSENT, Counters, Dependencies, DeviceSlices, Launches
+from rblnpb.columns import ABSENT, Dependencies, DeviceSlices, Launches
 from rblnpb.errors import Severity
-from rblnpb.invariants import without_dangling
 from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session
 from tests.support.profiles import RBLN, SNAPSHOTS, tiny
 
@@ -102,27 +101,6 @@ def test_a_huge_id_costs_no_memory() -> None:
     profile = tiny(engines=(Engine(2**32 - 1, 1, EngineKind.HOST),), device_slices=slices(engine_id=np.array([2**32 - 1, 0, 0])))
 
     assert found(profile) == []
-
-
-def test_dangling_references_become_none_and_dependencies_without_both_ends_go() -> None:
-    profile = tiny(
-        device_slices=slices(engine_id=np.array([1, 5, 0])),
-        counters=Counters.of(2, clock_id=16, device_id=np.array([1, 9])),
-        dependencies=Dependencies.of(predecessor_ordinal=np.array([0, 3, 0, -1]), successor_ordinal=np.array([2, 0, 9, 1])),
-    )
-
-    clean, findings = without_dangling(profile)
-
-    assert clean.device_slices.engine_id.tolist() == [1, 0, 0]
-    assert clean.counters.device_id.tolist() == [1, 0]
-    assert clean.dependencies.equals(Dependencies.of(1, predecessor_ordinal=0, successor_ordinal=2))
-    assert [finding.where for finding in findings] == [
-        "device_slices.engine_id",
-        "dependencies.predecessor_ordinal",
-        "dependencies.successor_ordinal",
-        "counters.device_id",
-    ]
-    assert without_dangling(clean) == (clean, ())
 
 
 def test_slices_that_archived_events_tell_of_need_neither_launch_nor_time_nor_clock() -> None:
