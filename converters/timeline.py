@@ -8,8 +8,8 @@ beyond the handle that copies bytes through.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -338,6 +338,10 @@ class Timeline:
     sources: tuple[str, ...]
     findings: tuple[Finding, ...]
     losses: tuple[AlignedLoss, ...] = ()
+
+    def with_findings(self, more: Iterable[Finding]) -> Timeline:
+        """The same with further findings."""
+        return replace(self, findings=(*self.findings, *more))
 
     def is_work(self) -> Bool:
         """bool[n]; which of `slices` are busy time: those of tracks that do work."""

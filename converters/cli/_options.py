@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from rblnpb.errors import Finding
 
+    from ..pipeline import Inputs
+    from ..timeline import Timeline
+
 __all__ = [
     "Formatter",
     "ProgressBar",
@@ -22,10 +25,15 @@ __all__ = [
     "add_format",
     "add_inputs",
     "add_reading",
+    "add_window",
     "exit_code",
+    "merged",
     "positive",
     "print_data",
     "print_findings",
+    "read",
+    "read_timeline",
+    "text_width",
 ]
 
 
@@ -58,6 +66,47 @@ def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """What every reading command understands."""
     parser.add_argument("--strict", action="store_true", help="refuse an input that is damaged or odd; default: read what is whole")
+
+
+def add_window(parser: argparse.ArgumentParser) -> None:
+    """--window and --around."""
+    part = parser.add_mutually_exclusive_group()
+    part.add_argument(
+        "--window",
+        metavar="START:END",
+        help="only what overlaps this time, counted from the first event: 10ms:25ms, 1.5s: (units ns, us, ms, s; default ms)",
+    )
+    part.add_argument(
+        "--around", metavar="NAME", help="only the time of the first event, program or layer of this name, and of what it launched"
+    )
+
+
+def read(options: argparse.Namespace, *, defer: bool = False) -> Inputs:
+    """The inputs that were named, with a progress bar; `defer`: see `pipeline.read_inputs`."""
+    from .. import pipeline
+    from ..pipeline.windows import Window, parse_window
+
+    window = None
+    if getattr(options, "window", None) is not None:
+        window = parse_window(options.window)
+    elif getattr(options, "around", None) is not None:
+        window = Window(around=options.around)
+    with ProgressBar("reading") as progress:
+        return pipeline.read_inputs(
+            options.inputs, options.host, window=window, strict=options.strict, defer=defer, progress=progress
+        )
+
+
+def read_timeline(options: argparse.Namespace) -> Timeline:
+    """The timeline of the inputs that were named, of the window that was asked for."""
+    return merged(read(options))
+
+
+def merged(inputs: Inputs) -> Timeline:
+    """The timeline of inputs. How much of it a window leaves is told, since every number is of that alone."""
+    timeline = inputs.merge()
+    print_findings((one for one in timeline.findings if one.code.startswith("window")), least="info")
+    return timeline
 
 
 def add_format(parser: argparse.ArgumentParser, *formats: str) -> None:

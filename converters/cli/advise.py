@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
+from ._options import add_format, add_inputs, add_window, print_data, print_findings, read_timeline, text_width
 
 EXAMPLES = """\
 examples:
@@ -18,6 +18,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     add_format(parser, "text", "json")
 
 
@@ -25,9 +26,7 @@ def run(options: argparse.Namespace) -> int:
     """Look and print."""
     from .. import pipeline
 
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    timeline = inputs.merge()
+    timeline = read_timeline(options)
     advised = pipeline.advise(timeline)
     width = text_width(120)
     print_data(advised.to_json() if options.format == "json" else advised.text(width))

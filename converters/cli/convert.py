@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, add_inputs, print_findings
+from ._options import ProgressBar, add_inputs, add_window, merged, print_findings, read
 
 # A name that type checkers know. The module typing would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -35,6 +35,7 @@ archived trace alone"""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write; - = stdout")
     parser.add_argument("--to", choices=("chrome", "perfetto", "pb", "json"), help=_FORMATS)
     parser.add_argument("--force", action="store_true", help="overwrite OUT")
@@ -42,15 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Merge or pack, and write."""
+    from rblnpb.errors import UsageError
+
     from .. import pipeline
 
     name = options.output
     suffix_format = options.to or _format_of(name)
     if name != "-":
         pipeline.require_writable(name, force=options.force)
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    is_as_it_was = options.to is None and suffix_format == "chrome" and _is_archive_alone(inputs)
+    inputs = read(options, defer=suffix_format in {"chrome", "perfetto"})
+    if inputs.window is not None and suffix_format in {"pb", "json"}:
+        raise UsageError("--window and --around choose what viewers show (--to chrome, perfetto); pb and json keep all of a run")
+    is_as_it_was = options.to is None and suffix_format == "chrome" and inputs.window is None and _is_archive_alone(inputs)
     write = {"chrome": _write_chrome, "perfetto": _write_perfetto, "pb": _write_profile, "json": _write_as_it_was}[
         "json" if is_as_it_was else suffix_format
     ]
@@ -91,7 +95,7 @@ def _write_perfetto(inputs: Inputs, target: Any, **how: Any) -> str:
 
 
 def _write_timeline(inputs: Inputs, write: Any, target: Any, **how: Any) -> str:
-    timeline = inputs.merge()
+    timeline = merged(inputs)
     findings = write(timeline, target, **how)
     print_findings(timeline.findings)
     # What the viewers' sake asked to change or leave out is told even where it takes nothing from the numbers.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
+from ._options import add_format, add_inputs, add_window, print_data, print_findings, read_timeline, text_width
 
 EXAMPLES = """\
 causes, the first that explains a moment; they add up to the idle time exactly
@@ -32,6 +32,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     help_text = "how many of the longest gaps to list; -1 = all; default: 10 (JSON, CSV: all)"
     parser.add_argument("--top", type=int, metavar="N", help=help_text)
     parser.add_argument("--min-gap", type=int, default=1000, metavar="NS", help="shorter gaps are not looked into; default: 1000")
@@ -44,9 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Measure, explain and print."""
     from .. import pipeline
 
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    timeline = inputs.merge()
+    timeline = read_timeline(options)
     top = options.top if options.top is not None else 10 if options.format == "text" else -1
     idle = pipeline.idle(timeline, min_gap_ns=options.min_gap, top=top, by=options.by)
     if options.format == "json":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, print_data, print_findings, text_width
+from ._options import add_format, add_inputs, add_window, print_data, print_findings, read_timeline, text_width
 
 EXAMPLES = """\
 examples:
@@ -18,6 +18,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     add_format(parser, "text", "json", "csv")
     parser.add_argument("--series", action="store_true", help="in JSON, the length of the queue at each moment at which it changed")
 
@@ -30,9 +31,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.series and options.format != "json":
         raise UsageError("--series goes with --format json")
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    timeline = inputs.merge()
+    timeline = read_timeline(options)
     report = pipeline.measure_latency(timeline)
     if options.format == "json":
         print_data(report.to_json(series=options.series))

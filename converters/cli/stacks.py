@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, add_inputs, print_data, print_findings, text_width
+from ._options import add_inputs, add_window, print_data, print_findings, read_timeline, text_width
 
 # As in the face of this folder: what typing loads would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ _TABLES = ("text", "json", "csv")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     parser.add_argument(
         "--by",
         choices=("op", "module", "python", "all"),
@@ -60,9 +61,7 @@ def run(options: argparse.Namespace) -> int:
     _require_fitting(options, kind)
     if options.output != "-":
         pipeline.require_writable(options.output, force=options.force)
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    timeline = inputs.merge()
+    timeline = read_timeline(options)
     if kind in _TABLES:
         table = pipeline.attribute(timeline, options.by or "op")
         _write(_table(table, options, kind), options)

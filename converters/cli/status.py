@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_fail_on, add_format, add_inputs, exit_code, print_data, text_width
+from ._options import add_fail_on, add_format, add_inputs, add_window, exit_code, print_data, read_timeline, text_width
 
 EXAMPLES = """\
 examples:
@@ -18,6 +18,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser, least=0)
+    add_window(parser)
     help_text = "dump of torch.rbln.explain(), saved as JSON: what the runtime itself counted; with or without a profile"
     parser.add_argument("--explain", metavar="FILE", help=help_text)
     add_format(parser, "text", "json")
@@ -35,9 +36,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.inputs and options.host is None:
         report: pipeline.Explained | pipeline.Status = pipeline.explained_status(options.explain)
     else:
-        with ProgressBar("reading") as progress:
-            inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-        status = pipeline.status(inputs.merge())
+        status = pipeline.status(read_timeline(options))
         report = status if options.explain is None else pipeline.explained_status(options.explain, status)
     width = text_width(120)
     print_data(report.to_json() if options.format == "json" else report.text(width))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import ProgressBar, add_format, add_inputs, positive, print_data, print_findings, text_width
+from ._options import add_format, add_inputs, add_window, positive, print_data, print_findings, read_timeline, text_width
 
 # As in the face of this folder.
 TYPE_CHECKING = False
@@ -41,6 +41,7 @@ _LAYOUT = _OF_OPS[3:]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
     add_inputs(parser)
+    add_window(parser)
     parser.add_argument(
         "--by",
         choices=_KEYS,
@@ -84,9 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
     from .. import pipeline
 
-    with ProgressBar("reading") as progress:
-        inputs = pipeline.read_inputs(options.inputs, options.host, strict=options.strict, progress=progress)
-    timeline = inputs.merge()
+    timeline = read_timeline(options)
     by = options.by or pipeline.default_summary_key(timeline)
     # An option that is given to no effect would be taken for one that had some.
     given = {name: getattr(options, name) for name in _OF_OPS if getattr(options, name) not in (None, False)}

@@ -1,0 +1,181 @@
+"""A timeline of a stretch of time: what overlaps it, what launched that, and nothing else.
+
+Joins are made before, with all that the inputs hold, so that cutting loses no link: the op that launched a kernel of the stretch
+stays, whenever it ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rblnpb.columns import ABSENT
+from rblnpb.errors import Finding, Severity
+from rblnpb.wording import counted
+
+from ..host_excerpt import excerpt
+from ..timeline import Bool, HostTrace, Int64, SliceDependencies, Timeline
+
+__all__ = ["beginning_ns", "within"]
+
+_T = TypeVar("_T")
+_EARLIEST, _LATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+def beginning_ns(timeline: Timeline) -> int | None:
+    """The first time of a timeline, trace clock: of its slices, launches, samples, or events of its host; None without any."""
+    columns = [timeline.slices.start_ns, timeline.frames.start_ns, timeline.runtime.start_ns, timeline.launches.start_ns]
+    columns.append(timeline.counters.time_ns)
+    if timeline.host is not None:
+        events = timeline.host.events
+        columns.append(events.start_ns[(events.phase != ord("M")) & (events.start_ns != ABSENT)])
+    return min((int(column.min()) for column in columns if len(column)), default=None)
+
+
+def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Timeline:
+    """What of a timeline overlaps a stretch of time.
+
+    Slices that reach into it stay whole. Launches stay that fall into it or launched a slice that stays, and so do the ops of both.
+    Metadata and losses stay. Of a flow of the host trace either all events stay or none.
+
+    Args:
+        timeline: Merged.
+        start_ns, end_ns: Trace clock; the end is not in it. None: from the beginning; to the end.
+
+    Returns:
+        A timeline whose finding `window` says how much of it is left.
+    """
+    stretch = _Stretch(_EARLIEST if start_ns is None else start_ns, _LATEST if end_ns is None else end_ns)
+    kept = {
+        name: stretch.overlaps(table.start_ns, table.duration_ns)
+        for name, table in (("slices", timeline.slices), ("frames", timeline.frames), ("runtime", timeline.runtime))
+    }
+    launches = stretch.has(timeline.launches.start_ns)
+    for name, mask in kept.items():
+        launch = getattr(timeline, name).launch[mask]
+        launches[launch[launch >= 0]] = True
+    tables = {name: _cut(getattr(timeline, name), mask) for name, mask in kept.items()}
+    cut = replace(
+        timeline,
+        slices=timeline.slices.take(np.flatnonzero(kept["slices"])),
+        frames=timeline.frames.take(np.flatnonzero(kept["frames"])),
+        runtime=tables["runtime"],
+        launches=_cut(timeline.launches, launches),
+        dependencies=_both_kept(timeline.dependencies, kept["slices"]),
+        counters=_cut(timeline.counters, stretch.has(timeline.counters.time_ns)),
+        overheads=_cut(timeline.overheads, stretch.has(timeline.overheads.start_ns)),
+    )
+    cut = _renumbered(cut, "launch", ("slices", "frames", "runtime"), _rows_after(launches))
+    if timeline.host is not None:
+        cut = _with_host(cut, timeline.host, stretch)
+    return replace(cut, findings=(*cut.findings, _told(timeline, cut, stretch)))
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A stretch of time, trace clock; the end is not in it."""
+
+    start_ns: int
+    end_ns: int
+
+    def has(self, time_ns: Int64) -> Bool:
+        """bool[n]; which moments lie in it; ABSENT never does, unless all of time does."""
+        return (time_ns >= self.start_ns) & (time_ns < self.end_ns)
+
+    def overlaps(self, start_ns: Int64, duration_ns: Int64) -> Bool:
+        """bool[n]; which slices have a part in it, or lie in it without a length."""
+        return self.has(start_ns) | ((start_ns < self.start_ns) & (start_ns + duration_ns > self.start_ns))
+
+
+def _rows_after(mask: Bool) -> Int64:
+    """int64[n + 1]; where each row stands when only those of the mask are left; -1 = nowhere, as is what -1 leads to."""
+    return np.append(np.where(mask, np.cumsum(mask) - 1, -1), -1)
+
+
+def _cut(table: _T, mask: Bool) -> _T:
+    """The rows of a table of columns that stay."""
+    columns: dict[str, Any] = {one.name: getattr(table, one.name) for one in fields(table)}  # type: ignore[arg-type]  # a dataclass
+    return type(table)(
+        **{name: values.take(mask) if hasattr(values, "render") else values[mask] for name, values in columns.items()}
+    )
+
+
+def _renumbered(timeline: Timeline, column: str, tables: tuple[str, ...], row: Int64) -> Timeline:
+    """The same, where a column of some tables leads to rows that have moved."""
+    moved = {name: replace(getattr(timeline, name), **{column: row[getattr(getattr(timeline, name), column)]}) for name in tables}
+    return replace(timeline, **moved)
+
+
+def _both_kept(dependencies: SliceDependencies, kept: Bool) -> SliceDependencies:
+    row = _rows_after(kept)
+    before, after = row[dependencies.predecessor], row[dependencies.successor]
+    both = (before >= 0) & (after >= 0)
+    return SliceDependencies(before[both], after[both])
+
+
+def _with_host(cut: Timeline, host: HostTrace, stretch: _Stretch) -> Timeline:
+    """The timeline with those events of its host trace that stay."""
+    kept = _host_mask(host, stretch)
+    slices, frames = cut.slices, cut.frames
+    for row in (slices.host_row, slices.event, frames.host_row, frames.event, cut.launches.host_row):
+        kept[row[row >= 0]] = True
+    row = _rows_after(kept)
+    cut = _renumbered(cut, "host_row", ("slices", "frames", "launches"), row)
+    cut = _renumbered(cut, "event", ("slices", "frames"), row)
+    return replace(cut, host=excerpt(host, np.flatnonzero(kept)))
+
+
+_FLOW: Final = b"stf"
+_PAIRS: Final = (b"BE", b"be")
+
+
+def _host_mask(host: HostTrace, stretch: _Stretch) -> Bool:
+    """bool[n]; which events have a part in the stretch, or none in time."""
+    events = host.events
+    kept: Bool = (events.phase == ord("M")) | (events.start_ns == ABSENT)
+    kept |= stretch.overlaps(events.start_ns, np.maximum(events.duration_ns, 0))
+    names = (events.category, events.name, events.flow_id)
+    for phases, keys in zip(_PAIRS, ((events.track,), (*names, events.track)), strict=True):
+        rows = np.flatnonzero((events.phase == phases[0]) | (events.phase == phases[1]))
+        begin, end = _pairs(events.phase[rows] == phases[0], events.start_ns[rows], *(key[rows] for key in keys))
+        begin, end = rows[begin], rows[end]
+        kept[begin] = kept[end] = stretch.overlaps(events.start_ns[begin], events.start_ns[end] - events.start_ns[begin])
+    rows = np.flatnonzero(np.isin(events.phase, list(_FLOW)))
+    if len(rows):
+        order = np.lexsort([key[rows] for key in names])
+        is_new = np.any([np.diff(key[rows][order], prepend=-1) != 0 for key in names], axis=0)
+        is_whole = np.logical_and.reduceat(kept[rows][order], np.flatnonzero(is_new))
+        kept[rows[order]] = is_whole[np.cumsum(is_new) - 1]
+    return kept
+
+
+def _pairs(is_begin: Bool, time_ns: Int64, *keys: npt.NDArray[Any]) -> tuple[Int64, Int64]:
+    """Places of begins and of their ends, among events of which those of equal keys nest."""
+    order = np.lexsort((time_ns, *keys))
+    is_begin = is_begin[order]
+    is_new = np.append(True, np.any([np.diff(key[order]) != 0 for key in keys], axis=0))[: len(order)] if len(order) else is_begin
+    step = np.where(is_begin, 1, -1)
+    depth = np.cumsum(step)
+    # How many are open around each: counted anew for each key.
+    first = np.flatnonzero(is_new)
+    depth -= (depth - step)[first][np.cumsum(is_new) - 1]
+    level = np.where(is_begin, depth, depth + 1)
+    group = np.cumsum(is_new)
+    together = np.lexsort((level, group))
+    is_pair = is_begin[together][:-1] & ~is_begin[together][1:]
+    is_pair &= (np.diff(level[together]) == 0) & (np.diff(group[together]) == 0)
+    place = order[together]
+    return place[:-1][is_pair], place[1:][is_pair]
+
+
+def _told(whole: Timeline, cut: Timeline, stretch: _Stretch) -> Finding:
+    """How much is left."""
+    parts = [f"{len(cut.slices):,} of {counted(len(whole.slices), 'device slice')}"]
+    if whole.host is not None and cut.host is not None:
+        parts.append(f"{len(cut.host.events):,} of {counted(len(whole.host.events), 'host event')}")
+    edges = [f"{edge:,}" if edge not in {_EARLIEST, _LATEST} else "" for edge in (stretch.start_ns, stretch.end_ns)]
+    message = f"only what overlaps the window {edges[0]}:{edges[1]} ns: {', '.join(parts)}"
+    return Finding(Severity.INFO, "window", message)
