@@ -57,12 +57,11 @@ def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Time
     for name, mask in kept.items():
         launch = getattr(timeline, name).launch[mask]
         launches[launch[launch >= 0]] = True
-    tables = {name: _cut(getattr(timeline, name), mask) for name, mask in kept.items()}
     cut = replace(
         timeline,
         slices=timeline.slices.take(np.flatnonzero(kept["slices"])),
         frames=timeline.frames.take(np.flatnonzero(kept["frames"])),
-        runtime=tables["runtime"],
+        runtime=_cut(timeline.runtime, kept["runtime"]),
         launches=_cut(timeline.launches, launches),
         dependencies=_both_kept(timeline.dependencies, kept["slices"]),
         counters=_cut(timeline.counters, stretch.has(timeline.counters.time_ns)),
