@@ -113,6 +113,11 @@ class AlignedSlices:
         columns: dict[str, Any] = {one.name: getattr(self, one.name)[rows] for one in fields(self) if one.name != "names"}
         return AlignedSlices(**columns, names=self.names.take(rows))
 
+    def host_rows(self, rows: Rows) -> Int64:
+        """`host_row` of these slices."""
+        found: Int64 = self.host_row[rows]
+        return found
+
     @property
     def strings(self) -> tuple[str, ...]:
         """Texts that the names refer to; row 0 is ""."""
@@ -172,6 +177,11 @@ class DeferredSlices(AlignedSlices):
         launch = self.launch[rows]
         own = (self.start_ns[rows], self.duration_ns[rows], self.track[rows])
         return AlignedSlices(*own, names, launch, owners[launch], self.rule[rows], self.event[rows], arguments)
+
+    def host_rows(self, rows: Rows) -> Int64:
+        """See `AlignedSlices.host_rows`."""
+        owners: Int64 = self.__dict__["_parts"][0]
+        return owners[self.launch[rows]]
 
     @property
     def strings(self) -> tuple[str, ...]:

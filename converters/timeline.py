@@ -343,6 +343,10 @@ class Timeline:
         """The same with further findings."""
         return replace(self, findings=(*self.findings, *more))
 
+    def working_tracks(self) -> Bool:
+        """bool[tracks + 1]; which of `tracks` do work, whose slices are busy time; the last is of no track."""
+        return np.array([*(track.is_work for track in self.tracks), False], np.bool_)
+
     def is_work(self) -> Bool:
         """bool[n]; which of `slices` are busy time: those of tracks that do work."""
-        return np.array([*(track.is_work for track in self.tracks), False], np.bool_)[self.slices.track]
+        return self.working_tracks()[self.slices.track]

@@ -200,26 +200,45 @@ class ClockMap:
         return at, ns, np.append(rise, rise[-1]), np.append(run, run[-1])
 
 
+_BLOCK_ROWS: Final = 1 << 15
+
+
 def _interpolate(x: Int64, xs: Int64, ys: Int64, rise: Int64, run: Int64) -> Int64:
     """y on the piecewise line, rounded half up; exact wherever the result fits in 64 bits."""
-    segment = np.clip(np.searchsorted(xs, x, side="right") - 1, 0, len(xs) - 1)
-    delta = np.asarray(x, np.int64) - xs[segment]
-    a, b = rise[segment], run[segment]
-    whole, part = np.divmod(a, b)
-    # delta * a / b = delta * whole + turns * part + rest * part / b. Each product may leave 64 bits where their sum does not:
-    # sums modulo 2**64 are right in the end.
-    turns, rest = np.divmod(delta, b)
-    result: Int64 = ys[segment] + delta * whole + turns * part + _rounded_ratio(rest, part, b)
-    return result
+    y = np.empty(len(x), np.int64)
+    for at in range(0, len(x), _BLOCK_ROWS):
+        block = slice(at, at + _BLOCK_ROWS)
+        part = np.asarray(x[block], np.int64)
+        edges = np.array([part.min(), part.max()])
+        first, last = np.clip(np.searchsorted(xs, edges, side="right") - 1, 0, len(xs) - 1).tolist()
+        # Records of one time lie between two readings: numbers divided by one number cost a fraction of numbers by numbers.
+        segment = first if first == last else np.clip(np.searchsorted(xs, part, side="right") - 1, 0, len(xs) - 1)
+        y[block] = ys[segment] + _scaled(part - xs[segment], rise[segment], run[segment])
+    return y
+
+
+def _scaled(delta: Int64, a: Int64 | np.int64, b: Int64 | np.int64) -> Int64:
+    """delta * a / b rounded half up, for one a and b or some for each; b is positive.
+
+    It is delta * whole + turns * part + rest * part / b. Each product may leave 64 bits where their sum does not: sums modulo 2**64
+    are right in the end.
+    """
+    whole = a // b
+    part = a - whole * b
+    turns = delta // b
+    rest = delta - turns * b
+    with np.errstate(over="ignore"):
+        scaled: Int64 = delta * whole + turns * part + _rounded_ratio(rest, part, b)
+    return scaled
 
 
 _FLOAT_SAFE: Final = 1 << 50
 
 
-def _rounded_ratio(rest: Int64, part: Int64, b: Int64) -> Int64:
+def _rounded_ratio(rest: Int64, part: Int64 | np.int64, b: Int64 | np.int64) -> Int64:
     """rest * part / b rounded half up, for 0 <= rest, part < b <= 2**62."""
-    if int(b.max(initial=0)) >= _FLOAT_SAFE:
-        numbers = zip(rest.tolist(), part.tolist(), b.tolist(), strict=True)
+    if int(np.max(b, initial=0)) >= _FLOAT_SAFE:
+        numbers = zip(rest.tolist(), *(np.broadcast_to(column, len(rest)).tolist() for column in (part, b)), strict=True)
         return np.fromiter(((2 * r * p + q) // (2 * q) for r, p, q in numbers), np.int64, len(rest))
     # Below 2**50 a double misses the quotient by one at most. What is left over then fits in 64 bits, so it may be
     # computed modulo 2**64, and corrects the quotient.

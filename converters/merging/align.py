@@ -230,11 +230,17 @@ class Alignment:
         return trace_ns, placed
 
     def _place(self, clock_id: UInt32, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:
-        start_ns, duration_ns = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
-        placed = np.zeros(len(start), np.bool_)
-        for one in np.unique(clock_id).tolist():
-            rows = np.flatnonzero(clock_id == one)
-            start_ns[rows], duration_ns[rows], placed[rows] = self._spans(one, start[rows], duration[rows])
+        used = np.unique(clock_id).tolist()
+        if len(used) == 1:
+            start_ns, duration_ns, placed = self._spans(used[0], start, duration)
+        else:
+            start_ns, duration_ns = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
+            placed = np.zeros(len(start), np.bool_)
+            for one in used:
+                rows = np.flatnonzero(clock_id == one)
+                start_ns[rows], duration_ns[rows], placed[rows] = self._spans(one, start[rows], duration[rows])
+        if placed.all():
+            return start_ns, duration_ns, placed
         return np.where(placed, start_ns, 0), np.where(placed, duration_ns, 0), placed
 
     def _spans(self, clock_id: int, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:

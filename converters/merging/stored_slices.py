@@ -24,7 +24,7 @@ from .profile_slices import Launched, details_of, names_of, places_of
 __all__ = ["SliceStore", "deferred_slices", "stored_dependencies"]
 
 _STEP_ROWS: Final = 1 << 19
-"""Records placed at a time: enough that what is done once a step costs little, few enough to be small beside the places of all."""
+"""Records looked through at a time: few enough to be small beside the places of all."""
 
 
 class SliceStore(Protocol):
@@ -33,12 +33,11 @@ class SliceStore(Protocol):
     def __len__(self) -> int:
         """How many there are."""
 
+    def blocks(self) -> Iterator[tuple[int, DeviceSlices]]:
+        """All of them, some at a time, each time with the row of the first."""
+
     def take(self, rows: npt.NDArray[Any] | slice) -> DeviceSlices:
         """These records, in that order; rows that nearly ascend are read in one go."""
-
-
-def _steps(count: int) -> Iterator[slice]:
-    return (slice(first, min(first + _STEP_ROWS, count)) for first in range(0, count, _STEP_ROWS))
 
 
 def deferred_slices(
@@ -60,10 +59,9 @@ def deferred_slices(
     is_used[0] = True
     outside: Counter[int] = Counter()
     kept = 0
-    for rows in _steps(count):
-        table = store.take(rows)
+    for first, table in store.blocks():
         outside.update(alignment.outside_readings(table))
-        part, placed[rows] = places_of(table, alignment, launched)
+        part, placed[first : first + len(table)] = places_of(table, alignment, launched)
         own = slice(kept, kept + len(part.start_ns))
         start_ns[own], duration_ns[own], track[own] = part.start_ns, part.duration_ns, part.track
         launch[own], rule[own] = part.launch, part.rule

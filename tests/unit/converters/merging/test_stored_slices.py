@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
 import numpy as np
@@ -25,6 +26,9 @@ class Store:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    def blocks(self) -> Iterator[tuple[int, DeviceSlices]]:
+        return ((first, self.table.take(slice(first, first + 33))) for first in range(0, len(self), 33))
 
     def take(self, rows: Rows) -> DeviceSlices:
         part = self.table.take(rows)
