@@ -78,11 +78,11 @@ class SliceDependencies:
     """Which slices had to end before others could start; all columns have the same length k.
 
     Attributes:
-        predecessor, successor: int64[k]; rows of `Timeline.slices`.
+        predecessor, successor: int64[k], or int32[k] where there are very many; rows of `Timeline.slices`.
     """
 
-    predecessor: Int64
-    successor: Int64
+    predecessor: npt.NDArray[np.signedinteger[Any]]
+    successor: npt.NDArray[np.signedinteger[Any]]
 
     def __len__(self) -> int:
         return len(self.predecessor)
@@ -91,8 +91,8 @@ class SliceDependencies:
 class DeferredDependencies(SliceDependencies):
     """Dependencies that are found when somebody asks for them: not every output shows them."""
 
-    def __init__(self, find: Callable[[], Int64]) -> None:
-        """Keep how to find them: int64[2, k], predecessors and successors."""
+    def __init__(self, find: Callable[[], npt.NDArray[np.signedinteger[Any]]]) -> None:
+        """Keep how to find them: int[2, k], predecessors and successors."""
         object.__setattr__(self, "_find", find)
 
     def __getattr__(self, name: str) -> Any:

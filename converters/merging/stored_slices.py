@@ -23,6 +23,7 @@ from .profile_slices import Launched, details_of, names_of, places_of
 
 __all__ = ["SliceStore", "deferred_slices", "stored_dependencies"]
 
+
 _STEP_ROWS: Final = 1 << 19
 """Records looked through at a time: few enough to be small beside the places of all."""
 
@@ -88,27 +89,34 @@ def stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlic
         placed: bool[n]; which of the records those are.
     """
 
-    def find() -> Int64:
+    def find() -> npt.NDArray[np.signedinteger[Any]]:
         recorded = recorded_rows(profile, placed)
         if not len(profile.commands.predecessor_rows):
             return recorded
         record = None if placed.all() else np.flatnonzero(placed)
-        parts = [np.empty((2, 0), np.int64)]
-        for rows in _together(np.append(ids, 0)[slices.launch]):
+        # Half of a gigabyte for what 1e7 records wait for, unless rows are small numbers.
+        small = np.int32 if len(slices) < 1 << 31 else np.int64
+        parts = [np.empty((2, 0), small)]
+        for rows in _together(ids, slices.launch):
             table = store.take(rows if record is None else record[rows])
-            parts.append(rows[between_commands(table, profile.commands)])
+            parts.append(rows.astype(small)[between_commands(table, profile.commands)])
         found = np.concatenate(parts, axis=1)
-        return np.concatenate((found[:, np.argsort(found[1], kind="stable")], recorded), axis=1)
+        parts.clear()
+        if (found[1, 1:] < found[1, :-1]).any():
+            found = found[:, np.argsort(found[1], kind="stable")]
+        return np.concatenate((found, recorded.astype(small)), axis=1) if recorded.size else found
 
     return DeferredDependencies(find)
 
 
-def _together(ids: Int64) -> Iterator[Int64]:
-    """Rows, some at a time, each time ascending: all rows of one id come together."""
-    order = np.argsort(ids, kind="stable")
-    ids = ids[order]
+def _together(ids: Int64, launch: Int64) -> Iterator[Int64]:
+    """Rows of slices, some at a time, each time ascending: all that name one id of a launch, or none, come together."""
+    distinct, number = np.unique(ids, return_inverse=True)
+    of_slice = np.append(number, len(distinct)).astype(np.int32)[launch]
+    ends = np.cumsum(np.bincount(of_slice, minlength=1))
+    order = np.argsort(of_slice, kind="stable")
     first = 0
     while first < len(order):
-        stop = int(np.searchsorted(ids, ids[min(first + _STEP_ROWS, len(ids)) - 1], side="right"))
+        stop = int(ends[np.searchsorted(ends, min(first + _STEP_ROWS, len(order)))])
         yield np.sort(order[first:stop])
         first = stop
