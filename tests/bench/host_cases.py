@@ -1,0 +1,194 @@
+"""Reading host traces, archiving them, and torch's table of them, beside `json.load`, gzip and an object per event."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import rblnpb
+from rblnpb.converters.merging import merge
+from rblnpb.converters.sinks.profile_file import trace_profile, write_trace_archive
+from rblnpb.converters.sources.archive import archived_trace
+from rblnpb.converters.sources.kineto import read_host
+from rblnpb.converters.timeline import HostTrace
+from tests.bench import baseline
+from tests.bench.case import Case, Process, Side, Work
+from tests.bench.inputs import BASE_NS, FIRST_US, trace_file
+from tests.support.torch_events import Event, slow_key_averages
+
+ABSOLUTE_US = BASE_NS // 1000
+"""Where the traces of absolute times begin, as other writers than Kineto have them."""
+Columns = dict[str, Any]
+
+
+def load_columns(path: Path) -> Columns:
+    """What a short script does: the whole file as objects, then a few columns; the times as floats, as they come."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        events = json.load(file)["traceEvents"]
+    names: dict[str, int] = {}
+    columns: Columns = {
+        "start_us": np.array([event["ts"] for event in events], np.float64),
+        "duration_us": np.array([event.get("dur", 0.0) for event in events], np.float64),
+        "name": np.array([names.setdefault(event["name"], len(names)) for event in events], np.int32),
+        "tid": np.array([event["tid"] for event in events], np.int64),
+        "external_id": np.array([event["args"].get("External id", 0) for event in events], np.int64),
+        "event_index": np.array([event["args"].get("Ev Idx", -1) for event in events], np.int64),
+    }
+    return {**columns, "names": list(names)}
+
+
+def told(columns: Columns) -> Columns:
+    """Columns that compare: names as texts, times as the doubles that `json.load` gives, which hold no more of absolute times."""
+    names = columns["names"]
+    times = {
+        name: columns[f"{name}_us"].tolist() if f"{name}_us" in columns else [ns / 1000 for ns in columns[f"{name}_ns"].tolist()]
+        for name in ("start", "duration")
+    }
+    numbers = {name: columns[name] for name in ("tid", "external_id", "event_index")}
+    return {**times, **numbers, "name": [names[row] for row in columns["name"].tolist()]}
+
+
+def told_of_trace(host: HostTrace) -> Columns:
+    """The same of ours."""
+    events = host.events
+    track_tid: npt.NDArray[np.int64] = np.array([track.tid for track in host.tracks], np.int64)
+    return told(
+        {
+            "names": host.strings,
+            "name": events.name,
+            "start_ns": events.start_ns - host.base_time_ns,
+            "duration_ns": events.duration_ns,
+            "tid": track_tid[events.track],
+            "external_id": events.external_id,
+            "event_index": events.event_index,
+        }
+    )
+
+
+def one_line(path: Path) -> Path:
+    """The same trace as compact JSON."""
+    compact = path.with_suffix(".compact.json")
+    if not compact.exists():
+        compact.write_text(json.dumps(json.loads(path.read_bytes()), separators=(",", ":")), encoding="utf-8")
+    return compact
+
+
+def zipped(path: Path) -> Path:
+    """The same trace, compressed."""
+    packed = path.with_suffix(".json.gz")
+    if not packed.exists():
+        packed.write_bytes(gzip.compress(path.read_bytes(), 1))
+    return packed
+
+
+def set_up_read(count: int, folder: Path, *, first_us: int = FIRST_US, change: Callable[[Path], Path] | None = None) -> Work:
+    path = trace_file(folder, count, first_us)
+    if change is not None:
+        path = change(path)
+    has_c = baseline.library() is not None and change is None
+    return Work(
+        Side(lambda: read_host(path), told_of_trace),
+        Side(lambda: load_columns(path), told),
+        Side(lambda: baseline.scan_kineto(path, count), told) if has_c else None,
+    )
+
+
+def archive(host: HostTrace) -> bytes:
+    """The profile of a trace that is read."""
+    file = io.BytesIO()
+    write_trace_archive(host, trace_profile(merge(None, host))[0], file)
+    return file.getvalue()
+
+
+def unpack(packed: bytes) -> bytes:
+    """The JSON in it, byte for byte."""
+    return b"".join(archived_trace(rblnpb.read(packed)).document.blocks())
+
+
+def set_up_archive(count: int, folder: Path) -> Work:
+    host = read_host(trace_file(folder, count))
+    text = b"".join(host.document.blocks())
+    return Work(
+        Side(lambda: archive(host), unpack),
+        Side(lambda: gzip.compress(text, 6), gzip.decompress),
+        figures=lambda packed: {"bytes": len(packed) / count, "JSON / it": len(text) / len(packed)},
+    )
+
+
+def set_up_unpack(count: int, folder: Path) -> Work:
+    path = trace_file(folder, count)
+    packed, compressed = archive(read_host(path)), zipped(path).read_bytes()
+    return Work(Side(lambda: unpack(packed)), Side(lambda: gzip.decompress(compressed)))
+
+
+TABLE_COLUMNS = ("count", "cpu_time_total_ns", "self_cpu_time_total_ns")
+
+
+def plain_table(path: Path) -> list[list[Any]]:
+    """A row for each name, from an object per event that asks the events below it, as torch has it."""
+    events = [
+        Event(
+            event["cat"],
+            event["name"],
+            round(event["ts"] * 1000) - FIRST_US * 1000,
+            round(event["dur"] * 1000),
+            event["tid"],
+            event["pid"],
+            external_id=event["args"]["External id"],
+            event_index=event["args"]["Ev Idx"],
+        )
+        for event in json.loads(path.read_bytes())["traceEvents"]
+    ]
+    return sorted([row["name"], *(row[column] for column in TABLE_COLUMNS)] for row in slow_key_averages(events))
+
+
+def table_rows(printed: bytes) -> list[list[Any]]:
+    """The same rows of what `rblnpb summary` prints."""
+    rows: list[Mapping[str, Any]] = json.loads(printed)["rows"]
+    return sorted([row["name"], *(row[column] for column in TABLE_COLUMNS)] for row in rows)
+
+
+def set_up_table(count: int, folder: Path) -> Work:
+    path = trace_file(folder, count)
+    summary = [sys.executable, "-m", "rblnpb.converters", "summary", str(path), "--format", "json"]
+    program = (
+        f"import json, pathlib\nfrom tests.bench.host_cases import *\nprint(json.dumps(plain_table(pathlib.Path({str(path)!r}))))"
+    )
+    return Work(Side(Process(summary), table_rows), Side(Process([sys.executable, "-c", program]), json.loads))
+
+
+LOAD = "json.load, then columns"
+CASES = (
+    Case("read-kineto", "read a Kineto JSON, times exact", LOAD, set_up_read, "event", bar={"ns": 1000}),
+    Case("read-kineto-gz", "the same, gzip", LOAD, partial(set_up_read, change=zipped), "event", plain_limit=100_000),
+    Case(
+        "read-absolute",
+        "the same, absolute µs",
+        LOAD,
+        partial(set_up_read, first_us=ABSOLUTE_US),
+        "event",
+        bar={"ns": 1250},
+        plain_limit=100_000,
+    ),
+    Case("read-one-line", "the same, one line", LOAD, partial(set_up_read, change=one_line), "event", plain_limit=100_000),
+    Case(
+        "key-averages",
+        "`rblnpb summary` of such a file",
+        "an object per event",
+        set_up_table,
+        "event",
+        bar={"CPU s": 3, "peak MiB": 600},
+        plain_limit=100_000,
+    ),
+    Case("archive", "keep a host trace in a `.pb`", "gzip -6", set_up_archive, "event", plain_limit=100_000),
+    Case("unpack", "give it back, byte for byte", "gunzip", set_up_unpack, "event", plain_limit=100_000),
+)
