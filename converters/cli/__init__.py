@@ -36,6 +36,7 @@ _COMMANDS = {
     "advise": "name what costs time that nobody wrote, the dearest first, with a line of advice each",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
     "check": "list every finding about one file",
+    "redact": "make a file that can be sent away: pseudonyms for every name that is not public, numbers and times as they are",
     "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
 }
 """Subcommands, each the module of its name, and what they do. A module is loaded when its command runs or is asked for help."""
@@ -71,12 +72,17 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        if self.command:
+        is_command = bool(self.command)
+        if is_command:
             module = importlib.import_module(f".{self.command}", __name__)
             self.command, self.epilog = "", module.EXAMPLES
             module.add_arguments(self)
             self.set_defaults(run=module.run)
-        return super().parse_known_args(args, namespace)
+        options, rest = super().parse_known_args(args, namespace)
+        if is_command and rest:
+            # The whole command line would name itself, and its own help, in which none of this stands.
+            self.error(f"unrecognized arguments: {' '.join(rest)}")
+        return options, rest
 
     def _print_message(self, message: str, file: Any = None) -> None:
         # argparse's own hides it when the stream takes nothing; help that cannot be printed is an error like any other.

@@ -490,6 +490,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "trace.json": gzip.decompress(packed),
         **dict.fromkeys(("trace.json.gz", "rblnpb/data/transformer_step.json.gz", "run_folder/trace.json.gz"), packed),
         "run_folder/device.pb": profile.read_bytes(),
+        "key.txt": b"correct horse battery staple",
         "dump.json": b'{"hidden_host_bounce": {"by_site": {}}, "dispatch": {"cpu_fallback": 0, "recompile_miss": 0}}',
     }
     for name, content in files.items():
