@@ -15,7 +15,8 @@ from rblnpb._recorder_display import RecordedDisplay
 from rblnpb.clock import ClockMap
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
 from rblnpb.profile import KINDS, Loss, LossReason, Session
-from rblnpb.writer import StreamWriter, bounds
+from rblnpb.record_times import bounds
+from rblnpb.writer import StreamWriter
 
 __all__ = ["RecorderFile"]
 

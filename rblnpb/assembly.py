@@ -2,92 +2,124 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from rblnpb import codec as wire
-from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Launches, Table, TextArray, frozen
+from rblnpb.budget import Budget
+from rblnpb.clock import clock_maps
+from rblnpb.columns import Dependencies, DeviceSlices, Int64, Launches, Table, UInt64
 from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
-from rblnpb.errors import Finding, FormatError, Severity
+from rblnpb.errors import Finding, Severity
 from rblnpb.invariants import check, without_wild_samples
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
+from rblnpb.record_times import TIMED_KINDS, bounds
 from rblnpb.references import Fault, ReferenceLimits, fault_findings, mended, reference_limits
+from rblnpb.session_packets import PlacedChunk, SessionPackets
 from rblnpb.slice_facts import SliceFacts
-from rblnpb.stored_slices import StoredChunk, StoredSlices
+from rblnpb.stored_slices import StoredChunk, StoredSlices, rows_of_ordinals
+from rblnpb.table_builder import TableBuilder
+from rblnpb.windows import Window
 from rblnpb.wording import counted
 
-__all__ = ["Budget", "TableBuilder", "assemble"]
-
-_FREE_BYTES: Final = 2 << 30
-_EXPANSION: Final = 1_000
-"""A file may fill _FREE_BYTES of memory, or this many times its own size. More is a bomb: a few bytes can claim a full chunk."""
-
-
-class Budget:
-    """Memory that the records of one file may fill, those of all its sessions together."""
-
-    def __init__(self, name: str, file_bytes: int) -> None:
-        """For the file of this name and size."""
-        self.name = name
-        self._file_bytes = file_bytes
-        self._allowed_bytes = max(_FREE_BYTES, _EXPANSION * file_bytes)
-        self._spent_bytes = 0
-
-    def spend(self, size_bytes: int) -> None:
-        """Count memory that records need, before it is taken where their number tells it.
-
-        Raises:
-            FormatError: It is more than is left.
-        """
-        self._spent_bytes += size_bytes
-        if self._spent_bytes > self._allowed_bytes:
-            reason = (
-                f"its chunks claim more than {self._allowed_bytes:,} bytes of records, which {self._file_bytes:,} bytes do not "
-                "hold: it is made to fill the memory (rblnpb.open_profile reads it chunk by chunk)"
-            )
-            raise FormatError(self.name, reason)
-
+__all__ = ["SessionSource", "assemble", "session_bounds"]
 
 AnyTable = TypeVar("AnyTable", bound=Table)
-Place = tuple[Frame, wire.ChunkHead]
+Mask = npt.NDArray[np.bool_]
 
 
-def assemble(
-    data: Buffer,
-    session_id: int,
-    frames: Sequence[Frame],
-    file_findings: Sequence[Finding],
-    budget: Budget,
-    *,
-    keeps_slices: bool = True,
-) -> tuple[Profile, StoredSlices]:
-    """The profile that the packets of one session make, checked, and its device slices where they stand.
+@dataclass(frozen=True)
+class SessionSource:
+    """Where a session comes from.
 
-    Args:
+    Attributes:
         data: All of the input.
         session_id: The session.
         frames: Its packets, in file order, at least one.
         file_findings: What is odd about the file as a whole.
+    """
+
+    data: Buffer
+    session_id: int
+    frames: Sequence[Frame]
+    file_findings: Sequence[Finding] = ()
+
+
+def assemble(
+    source: SessionSource, budget: Budget, *, keeps_slices: bool = True, window: tuple[int, int] | None = None
+) -> tuple[Profile, StoredSlices]:
+    """The profile that the packets of one session make, checked, and its device slices where they stand.
+
+    Args:
+        source: The packets.
         budget: Of the file; what the records take is spent.
         keeps_slices: Whether the profile holds its device slices too. Without them its findings are the same.
+        window: First moment and the one after the last, host monotonic ns; None: all records.
 
     Raises:
         FormatError: The chunks claim more memory than a file of this size may.
     """
-    reading = _Reading(data, budget, keeps_slices)
-    for frame in _in_sequence(reading, frames):
-        reading.read(frame)
-    reading.findings.extend(file_findings)
-    if reading.header is None:
-        reading.note(Severity.ERROR, "no-header", "the session has no readable header: what it says of itself is unknown")
-        reading.header = wire.parse("header", b"")
-    tables = reading.tables
-    profile = Profile(
-        session=wire.session(session_id, reading.header, reading.closing, reading.unknowns),
+    packets, profile = _opened(source, budget, keeps_slices=keeps_slices)
+    stretch = None if window is None else Window(*window, clock_maps(profile.clocks, profile.clock_snapshots))
+    ordered = _ordered(source)
+    packets.place_chunks((frame for frame in ordered if _is_chunk(frame)), stretch)
+    packets.note_order(source.frames, ordered)
+    packets.findings.extend(source.file_findings)
+    if stretch is not None:
+        message = (
+            f"read were records from {stretch.start_ns:,} to {stretch.end_ns:,} ns of the host's monotonic clock and the launches "
+            "of these: counts are of this window alone"
+        )
+        packets.note(Severity.INFO, "window", message)
+    if packets.header is None:
+        packets.note(Severity.ERROR, "no-header", "the session has no readable header: what it says of itself is unknown")
+    return _Assembly(packets, profile, budget.name, stretch).result()
+
+
+def session_bounds(source: SessionSource, budget: Budget) -> tuple[int, int] | None:
+    """First start and last end of the records of a session, host monotonic ns; None when none of them can be placed.
+
+    The index tells them, and the chunks that it does not tell of are read; what is damaged in those is passed over.
+
+    Raises:
+        FormatError: As for `assemble`.
+    """
+    packets, profile = _opened(source, budget, keeps_slices=False)
+    maps = clock_maps(profile.clocks, profile.clock_snapshots)
+    packets.place_chunks((frame for frame in _ordered(source) if _is_chunk(frame)), None)
+    index = packets.index()
+    found: list[tuple[int, int]] = []
+    for placed in (chunk for chunks in packets.chunks.values() for chunk in chunks):
+        told = index.bounds(placed.frame, placed.head)
+        is_asked = not told and placed.head.kind in TIMED_KINDS
+        part = _decoded(packets, placed, KINDS[placed.head.kind]) if is_asked else None
+        start_ns, end_ns = told or (bounds(part, maps) if part is not None else (None, None))
+        if start_ns is not None and end_ns is not None:
+            found.append((start_ns, end_ns))
+    return (min(start for start, _ in found), max(end for _, end in found)) if found else None
+
+
+def _is_chunk(frame: Frame) -> bool:
+    return BODY_NAMES.get(frame.body) == "chunk"
+
+
+def _ordered(source: SessionSource) -> list[Frame]:
+    # Buffers that are flushed by several threads may stand in another order than they were filled in.
+    return sorted(source.frames, key=lambda frame: frame.sequence)
+
+
+def _opened(source: SessionSource, budget: Budget, *, keeps_slices: bool) -> tuple[SessionPackets, Profile]:
+    """The packets with the small ones read, and the profile that they make."""
+    packets = SessionPackets(source.data, budget, keeps_slices)
+    packets.read_small(frame for frame in _ordered(source) if not _is_chunk(frame))
+    tables = packets.tables
+    header = wire.parse("header", b"") if packets.header is None else packets.header
+    return packets, Profile(
+        session=wire.session(source.session_id, header, packets.closing, packets.unknowns),
         strings=tuple(tables.strings),
         clocks=tuple(tables.clocks),
         devices=tuple(tables.devices),
@@ -95,287 +127,189 @@ def assemble(
         programs=tuple(tables.programs),
         commands=tables.commands(),
         threads=tuple(tables.threads),
-        clock_snapshots=tuple(reading.snapshots),
-        losses=tuple(reading.losses),
-        trace_document=reading.document,
-        is_complete=reading.closing is not None,
+        clock_snapshots=tuple(packets.snapshots),
+        losses=tuple(packets.losses),
+        trace_document=packets.document,
+        is_complete=packets.closing is not None,
     )
-    return _with_records(profile, reading)
 
 
-def _with_records(profile: Profile, reading: _Reading) -> tuple[Profile, StoredSlices]:
-    """The profile with its records and with every finding."""
-    tables: dict[str, Any] = {}
-    faults: list[Fault] = []
-    counts: dict[int, int] = {}
-    limits = reference_limits(profile, 0)
-    launches, found = mended(reading.records(Launches), limits)
-    faults += found
-    slices, stored, facts, found = _slices(reading, launches, limits)
-    faults += found
-    limits = reference_limits(profile, facts.count)
-    for table in KINDS.values():
-        if table is Launches or table is DeviceSlices:
-            continue
-        records = reading.records(table)
-        counts[table.kind] = len(records)
-        if isinstance(records, Dependencies):
-            records = _by_row(records, stored)
-        tables[table.label], found = mended(records, limits)
-        faults += found
-    counts |= {Launches.kind: len(launches), DeviceSlices.kind: facts.count}
-    profile = profile.replace(launches=launches, **tables)
-    _note_totals(counts, reading)
-    _note_unknown(profile, reading)
-    profile, wild = without_wild_samples(profile)
-    wild_ids, dangling = (fault_findings(fault for fault in faults if fault.is_wild is is_wild) for is_wild in (True, False))
-    findings = (*reading.findings, *wild_ids, *wild, *dangling, *check(profile, facts))
-    return profile.replace(device_slices=slices, findings=findings), StoredSlices(reading.budget.name, reading.data, stored, limits)
-
-
-def _slices(
-    reading: _Reading, launches: Launches, limits: ReferenceLimits
-) -> tuple[DeviceSlices, list[StoredChunk], SliceFacts, list[Fault]]:
-    """The device slices if they are kept; the chunks that can be read; what the checks ask of them; what is wrong with them."""
-    facts = SliceFacts(launches)
-    stored: list[StoredChunk] = []
-    faults: list[Fault] = []
-    places = reading.chunks.get(DeviceSlices.kind, [])
-    builder = TableBuilder(DeviceSlices, reading.capacity(DeviceSlices) if reading.keeps_slices else 0)
-    for frame, head in places:
-        part = reading.chunk_records(frame, DeviceSlices)
-        if part is None:
-            continue
-        block, found = mended(part, limits, facts.count)
-        faults += found
-        stored.append(StoredChunk(frame, head.first_ordinal, facts.count, len(block)))
-        facts.add(block)
-        if reading.keeps_slices:
-            builder.append(block)
-    return builder.table(), stored, facts, faults
-
-
-class TableBuilder(Generic[AnyTable]):
-    """Collects parts of one table in arrays of the final size, so that a large file is held once, not twice."""
-
-    def __init__(self, table: type[AnyTable], capacity: int) -> None:
-        """Room for `capacity` records of the kind."""
-        self._table = table
-        self._count = 0
-        self._arrays = {name: np.empty(capacity, dtype) for name, (dtype, _) in table.schema().items() if dtype is not None}
-        self._texts: dict[str, list[TextArray]] = {name: [] for name, (dtype, _) in table.schema().items() if dtype is None}
-
-    def append(self, part: AnyTable) -> None:
-        """Take the records of a part of the same kind; they must fit the capacity."""
-        stop = self._count + len(part)
-        for name, array in self._arrays.items():
-            array[self._count : stop] = getattr(part, name)
-        for name, texts in self._texts.items():
-            texts.append(getattr(part, name))
-        self._count = stop
-
-    def table(self) -> AnyTable:
-        """What was collected, in the order it came."""
-        arrays: dict[str, Any] = {name: frozen(array[: self._count]) for name, array in self._arrays.items()}
-        return self._table(**arrays, **{name: TextArray.concat(texts) for name, texts in self._texts.items()})
+def _decoded(packets: SessionPackets, placed: PlacedChunk, table: type[AnyTable]) -> AnyTable | None:
+    """The records of a chunk; None when it cannot be read, which is noted."""
+    try:
+        head, part = wire.decode_chunk(packets.data, placed.frame.start, placed.frame.end)
+    except wire.CodecError as error:
+        packets.leave_out(placed.frame, "chunk", error)
+        return None
+    assert isinstance(part, table)  # its kind was looked at before
+    for number in head.unknown_columns:
+        packets.odd[f"column {number} of {table.label}"] += 1
+    packets.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
+    return part
 
 
 @dataclass
-class _Reading:
-    """State of assembling one session."""
+class _Assembly:
+    """Records of one session on their way into its profile.
 
-    data: Buffer
-    budget: Budget
-    keeps_slices: bool
-    header: Any = None
-    closing: Any = None
-    unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
-    findings: list[Finding] = field(default_factory=list)
-    chunks: dict[int, list[Place]] = field(default_factory=dict)
-    odd: Counter[str] = field(default_factory=Counter)
-    snapshots: list[Any] = field(default_factory=list)
-    losses: list[Any] = field(default_factory=list)
-    document: Any = None
-
-    def __post_init__(self) -> None:
-        self.tables = wire.Tables(self.unknowns)
-
-    def note(self, severity: Severity, code: str, message: str, count: int = 1, where: str = "") -> None:
-        self.findings.append(Finding(severity, code, message, count, where))
-
-    def read(self, frame: Frame) -> None:
-        """Keep what a packet says; of a chunk, where it stands."""
-        body = BODY_NAMES.get(frame.body)
-        try:
-            if body is None:
-                self.odd[f"packets of body {frame.body}"] += 1
-            elif body == "chunk":
-                self.place_chunk(frame, wire.chunk_head(self.data, frame.start, frame.end))
-            else:
-                self.take(body, wire.parse(body, self.data[frame.start : frame.end]))
-        except wire.CodecError as error:
-            self.leave_out(frame, str(body), error)
-
-    def take(self, body: str, message: Any) -> None:
-        """Keep what a small message says."""
-        if body == "header":
-            self.header = self.header or message
-        elif body == "definitions":
-            self.tables.add(message)
-        elif body == "clock_snapshots":
-            self.snapshots += wire.clock_snapshots(message)
-        elif body == "losses":
-            self.losses += wire.losses(message, self.unknowns)
-        elif body == "trace_document":
-            self.document = wire.trace_document(message)
-            self.budget.spend(len(self.document.head) + len(self.document.tail))
-        else:
-            self.closing = message
-        self.unknowns.look_into(message)
-
-    def place_chunk(self, frame: Frame, head: wire.ChunkHead) -> None:
-        """Keep where the records of a chunk are, or count them when their kind is not known."""
-        if head.kind not in KINDS:
-            self.odd[f"records of kind {head.kind}"] += max(min(head.count, CHUNK_LIMIT), 1)
-            return
-        self.chunks.setdefault(head.kind, []).append((frame, head))
-        if head.kind == DeviceSlices.kind and not self.keeps_slices:
-            return
-        widths = (dtype.itemsize for dtype, _ in KINDS[head.kind].schema().values() if dtype is not None)
-        self.budget.spend(min(head.count, CHUNK_LIMIT) * sum(widths))
-
-    def capacity(self, table: type[Table]) -> int:
-        """Most records of a kind that the chunks can hold."""
-        return sum(min(head.count, CHUNK_LIMIT) for _, head in self.chunks.get(table.kind, []))
-
-    def records(self, table: type[AnyTable]) -> AnyTable:
-        """The records of a kind in all chunks that can be read, in the order of their packets."""
-        builder = TableBuilder(table, self.capacity(table))
-        for frame, _ in self.chunks.get(table.kind, []):
-            part = self.chunk_records(frame, table)
-            if part is not None:
-                builder.append(part)
-        return builder.table()
-
-    def chunk_records(self, frame: Frame, table: type[AnyTable]) -> AnyTable | None:
-        """The records of a chunk; None when it cannot be read, which is noted."""
-        try:
-            head, part = wire.decode_chunk(self.data, frame.start, frame.end)
-        except wire.CodecError as error:
-            self.leave_out(frame, "chunk", error)
-            return None
-        assert isinstance(part, table)  # its kind was looked at before
-        for number in head.unknown_columns:
-            self.odd[f"column {number} of {table.label}"] += 1
-        self.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
-        return part
-
-    def leave_out(self, frame: Frame, body: str, reason: Exception) -> None:
-        """Note a packet that cannot be read."""
-        place = f"byte {frame.offset}"
-        self.note(Severity.ERROR, "unreadable-packet", f"a {body} packet at {place} was left out: {reason}", where=place)
-
-
-def _in_sequence(reading: _Reading, frames: Sequence[Frame]) -> Iterator[Frame]:
-    """The intact packets of a session in the order of their ordinals, each once; what is odd about them is noted."""
-    seen: dict[int, Frame | None] = {}
-    repeated = contradicting = 0
-    # Buffers that are flushed by several threads may stand in another order than they were filled in.
-    ordered = sorted(frames, key=lambda frame: frame.sequence)
-    for frame in ordered:
-        known = seen.get(frame.sequence)
-        if not frame.is_intact(reading.data):
-            seen.setdefault(frame.sequence, None)
-            place, body = f"byte {frame.offset}", BODY_NAMES.get(frame.body, "unknown")
-            message = f"a {body} packet at {place} does not have its checksum: it was left out"
-            reading.note(Severity.ERROR, "damaged-packet", message, where=place)
-        elif known is None:
-            seen[frame.sequence] = frame
-            yield frame
-        elif known.body == frame.body and _content(reading, known) == _content(reading, frame):
-            repeated += 1
-        else:
-            contradicting += 1
-            yield frame
-    if ordered != list(frames):
-        moved = sum(mine is not theirs for mine, theirs in zip(ordered, frames, strict=True))
-        message = (
-            f"{counted(moved, 'packet does', 'packets do')} not stand in the order of the ordinals: all were read in that order"
-        )
-        reading.note(Severity.INFO, "packets-out-of-order", message, moved)
-    if repeated:
-        standing = counted(repeated, "packet stands", "packets stand")
-        message = f"{standing} twice in the file, as when a buffer is written again: each was read once"
-        reading.note(Severity.WARNING, "repeated-packet", message, repeated)
-    if contradicting:
-        message = (
-            f"{counted(contradicting, 'packet has', 'packets have')} the ordinal of another one: two writers used one session id"
-        )
-        reading.note(Severity.ERROR, "two-writers", message, contradicting)
-    missing = max(seen) + 1 - len(seen)
-    if missing:
-        message = f"{counted(missing, 'packet is', 'packets are')} missing between the others: records or definitions are lost"
-        reading.note(Severity.ERROR, "missing-packet", message, missing)
-
-
-def _content(reading: _Reading, frame: Frame) -> Buffer:
-    return reading.data[frame.start : frame.end]
-
-
-def _by_row(dependencies: Dependencies, stored: Sequence[StoredChunk]) -> Dependencies:
-    """The dependencies by rows of the device slices that can be read; -1 where the chunk of a slice is missing.
-
-    Args:
-        dependencies: By ordinals in the session.
-        stored: The chunks of the slices.
+    Attributes:
+        packets: Read and placed.
+        profile: What it defines, without records.
+        name: Of the input.
+        window: Outside of which records are left out; None: all are read.
     """
-    counts = np.array([chunk.count for chunk in stored], np.int64)
-    starts = np.array([chunk.first_row for chunk in stored], np.int64)
-    # An ordinal that no int64 holds is of no record.
-    firsts = np.array([min(chunk.first_ordinal, 1 << 62) for chunk in stored], np.int64)
-    if np.array_equal(firsts, starts):
-        return dependencies
-    order = np.argsort(firsts, kind="stable")
 
-    def rows(ordinals: Int64) -> Int64:
-        at = np.searchsorted(firsts[order], ordinals, side="right") - 1
-        chunk = order[np.maximum(at, 0)]
-        inside = ordinals - firsts[chunk]
-        found: Int64 = np.where((at >= 0) & (inside < counts[chunk]), starts[chunk] + inside, -1)
-        return found
+    packets: SessionPackets
+    profile: Profile
+    name: str
+    window: Window | None
+    facts: SliceFacts = field(default_factory=SliceFacts)
+    faults: list[Fault] = field(default_factory=list)
+    counts: dict[int, int] = field(default_factory=dict)
 
-    return Dependencies.of(
-        predecessor_ordinal=rows(dependencies.predecessor_ordinal), successor_ordinal=rows(dependencies.successor_ordinal)
-    )
+    def result(self) -> tuple[Profile, StoredSlices]:
+        """The profile with its records and with every finding, and the device slices where they stand."""
+        limits = reference_limits(self.profile, 0)
+        slices, stored = self._slices(limits)
+        limits = reference_limits(self.profile, self.facts.count)
+        tables: dict[str, Any] = {}
+        for table in KINDS.values():
+            # Launches come last: which of them are wanted is known when the others are there.
+            if table is not DeviceSlices and table is not Launches:
+                tables[table.label] = self._records(table, limits, stored)
+        tables[Launches.label] = self._launches(limits, tables)
+        profile = self.profile.replace(**tables)
+        packets = self.packets
+        if self.window is None:
+            _note_totals(self.counts, packets)
+        _note_unknown(profile, packets)
+        profile, wild = without_wild_samples(profile)
+        wild_ids, dangling = (fault_findings(fault for fault in self.faults if fault.is_wild is one) for one in (True, False))
+        findings = (*packets.findings, *wild_ids, *wild, *dangling, *check(profile, self.facts))
+        return profile.replace(device_slices=slices, findings=findings), StoredSlices(self.name, packets.data, stored, limits)
+
+    def _slices(self, limits: ReferenceLimits) -> tuple[DeviceSlices, list[StoredChunk]]:
+        """The device slices, if memory is taken for them, and the chunks in which they are."""
+        stored: list[StoredChunk] = []
+        chunks = self.packets.chunks.get(DeviceSlices.kind, [])
+        keeps = self.packets.keeps_slices
+        builder = TableBuilder(DeviceSlices, sum(placed.count for placed in chunks) if keeps else 0)
+        for placed in chunks:
+            part = _decoded(self.packets, placed, DeviceSlices)
+            rows = None if part is None or self.window is None else _rows(self.window.mask(part))
+            if part is None or (rows is not None and not len(rows)):
+                continue
+            part, found = mended(part if rows is None else part.take(rows), limits, self.facts.count)
+            self.faults += found
+            stored.append(StoredChunk(placed.frame, placed.head.first_ordinal, self.facts.count, len(part), rows))
+            self.facts.add(part)
+            if keeps:
+                builder.append(part)
+        self.counts[DeviceSlices.kind] = self.facts.count
+        return builder.table(), stored
+
+    def _records(self, table: type[AnyTable], limits: ReferenceLimits, stored: Sequence[StoredChunk]) -> Table:
+        """The records of a kind, of a window those that overlap it."""
+        chunks = self.packets.chunks.get(table.kind, [])
+        builder = TableBuilder(table, sum(placed.count for placed in chunks))
+        for placed in chunks:
+            part = _decoded(self.packets, placed, table)
+            if part is not None:
+                rows = None if self.window is None else _rows(self.window.mask(part))
+                builder.append(part if rows is None else part.take(rows))
+        records: Table = builder.table()
+        self.counts[table.kind] = len(records)
+        if isinstance(records, Dependencies):
+            records = self._by_row(records, stored)
+        whole, found = mended(records, limits)
+        self.faults += found
+        return whole
+
+    def _by_row(self, dependencies: Dependencies, stored: Sequence[StoredChunk]) -> Dependencies:
+        """The dependencies by rows of the device slices that are there; of a window, those between its slices."""
+        if self.window is not None:
+            # Most are of slices outside of the window, which their ordinals tell.
+            edges = [edge for chunk in stored for edge in chunk.ordinals()[[0, -1]].tolist()]
+            ends = np.stack((dependencies.predecessor_ordinal, dependencies.successor_ordinal))
+            is_near = (ends >= min(edges, default=0)) & (ends <= max(edges, default=-1))
+            dependencies = dependencies.take(is_near[0] & is_near[1])
+        by_row = Dependencies.of(
+            predecessor_ordinal=rows_of_ordinals(stored, dependencies.predecessor_ordinal),
+            successor_ordinal=rows_of_ordinals(stored, dependencies.successor_ordinal),
+        )
+        if self.window is None:
+            return by_row
+        return by_row.take((by_row.predecessor_ordinal >= 0) & (by_row.successor_ordinal >= 0))
+
+    def _launches(self, limits: ReferenceLimits, tables: Mapping[str, Any]) -> Launches:
+        """The launches; of a window, those in it and those of other records in it, whenever they were."""
+        chunks = self.packets.chunks.get(Launches.kind, [])
+        builder = TableBuilder(Launches, sum(placed.count for placed in chunks))
+        named = _named_launches(self.facts, tables)
+        for placed in chunks:
+            if placed.is_outside and not self._names_any(placed, named):
+                continue
+            part = _decoded(self.packets, placed, Launches)
+            if part is None:
+                continue
+            if self.window is not None:
+                mask = np.isin(part.launch_id, named)
+                inside = None if placed.is_outside else self.window.mask(part)
+                part = part.take(mask if inside is None else mask | inside)
+            builder.append(part)
+        self.counts[Launches.kind] = len(builder.table())
+        launches, found = mended(builder.table(), limits)
+        self.faults += found
+        return launches
+
+    def _names_any(self, placed: PlacedChunk, named: UInt64) -> bool:
+        """Whether a chunk has one of the launches; one that cannot be read does, so that it is noted."""
+        try:
+            _, part = wire.decode_chunk(self.packets.data, placed.frame.start, placed.frame.end, only="launch_id")
+        except wire.CodecError:
+            return True
+        return isinstance(part, Launches) and bool(np.isin(part.launch_id, named).any())
 
 
-def _note_totals(counts: Mapping[int, int], reading: _Reading) -> None:
-    if reading.closing is None:
+def _rows(mask: Mask | None) -> Int64 | None:
+    """The rows that a mask keeps; None: all."""
+    return None if mask is None or mask.all() else np.flatnonzero(mask)
+
+
+def _named_launches(facts: SliceFacts, tables: Mapping[str, Any]) -> UInt64:
+    """Ids of the launches that records other than launches name, ascending, without 0."""
+    ids = np.unique(np.concatenate((facts.launch_ids(), tables["workload_slices"].launch_id, tables["host_slices"].launch_id)))
+    named: UInt64 = ids[ids != 0]
+    return named
+
+
+def _note_totals(counts: Mapping[int, int], packets: SessionPackets) -> None:
+    if packets.closing is None:
         return
-    for total in reading.closing.totals:
+    for total in packets.closing.totals:
         if total.kind in KINDS and total.written != counts[total.kind]:
             label = KINDS[total.kind].label
             message = f"{counts[total.kind]:,} {label} were read, the closing packet says {total.written:,}"
-            reading.note(Severity.ERROR, "total-differs", message, abs(total.written - counts[total.kind]), label)
+            packets.note(Severity.ERROR, "total-differs", message, abs(total.written - counts[total.kind]), label)
 
 
-def _note_unknown(profile: Profile, reading: _Reading) -> None:
+def _note_unknown(profile: Profile, packets: SessionPackets) -> None:
     for enum, values in ((HostActivity, profile.host_slices.activity), (OverheadKind, profile.overheads.overhead)):
         for value, count in zip(*np.unique(values[values > max(enum)], return_counts=True), strict=True):
-            reading.unknowns.counts[f"{enum.__name__} {value}"] += int(count)
-    for what, count in sorted(reading.unknowns.counts.items()):
-        reading.note(Severity.WARNING, "unknown-value", f"{what} is not known to this version: it has no name", count)
-    for what, count in sorted(reading.odd.items()):
-        reading.note(Severity.WARNING, "unknown-field", f"{count:,} {what} are not known to this version: passed over", count)
-    for what, count in sorted(reading.unknowns.fields.items()):
+            packets.unknowns.counts[f"{enum.__name__} {value}"] += int(count)
+    for what, count in sorted(packets.unknowns.counts.items()):
+        packets.note(Severity.WARNING, "unknown-value", f"{what} is not known to this version: it has no name", count)
+    for what, count in sorted(packets.odd.items()):
+        packets.note(Severity.WARNING, "unknown-field", f"{count:,} {what} are not known to this version: passed over", count)
+    for what, count in sorted(packets.unknowns.fields.items()):
         message = f"{counted(count, f'field of {what} is', f'fields of {what} are')} not known to this version: passed over"
-        reading.note(Severity.WARNING, "unknown-field", message, count)
-    dangling = reading.unknowns.dangling_texts
+        packets.note(Severity.WARNING, "unknown-field", message, count)
+    dangling = packets.unknowns.dangling_texts
     if dangling:
         names = counted(dangling, "name of a definition refers", "names of definitions refer")
         message = f"{names} to strings that are not there: left empty"
-        reading.note(Severity.ERROR, "dangling-definition", message, dangling, "strings")
+        packets.note(Severity.ERROR, "dangling-definition", message, dangling, "strings")
     major, minor = profile.session.schema_version
     if (major, minor) > SCHEMA_VERSION:
         message = f"a newer schema ({major}.{minor}) wrote it; what only that knows was passed over"
-        reading.note(Severity.INFO, "newer-schema", message)
+        packets.note(Severity.INFO, "newer-schema", message)

@@ -166,8 +166,8 @@ def _launches(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
         message = f"{doubled:,} launches repeat a launch id: a record is joined with the last one before it"
         yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
     frames = profile.workload_slices
-    counts = {"device_slices": (slices.without_launch_count, slices.unknown_launch_count)}
-    counts["workload_slices"] = launch_counts(frames, known) if len(frames) else (0, 0)
+    counts = {"device_slices": slices.launch_counts(known)}
+    counts["workload_slices"] = launch_counts(frames.launch_id, known) if len(frames) else (0, 0)
     for label, (without, orphans) in counts.items():
         if without and not len(profile.launches):
             # What knows of no launch at all cannot have forgotten one.

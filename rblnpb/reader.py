@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from rblnpb import codec as wire
-from rblnpb.assembly import Budget, assemble
+from rblnpb.assembly import SessionSource, assemble, session_bounds
+from rblnpb.budget import Budget
 from rblnpb.columns import Table
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
@@ -33,12 +34,19 @@ _FIRST_BYTES: Final = re.compile(rb"\x0a(?:[\x80-\xff]{0,4}|[\x80-\xff]{0,4}[\x0
 Input = str | os.PathLike[str] | bytes | BinaryIO
 
 
-def read(source: Input, strict: bool = False) -> Profile:  # noqa: FBT001, FBT002  # the interface page fixes this call
+def read(
+    source: Input,
+    strict: bool = False,  # noqa: FBT001, FBT002  # the interface page fixes this call
+    *,
+    window: tuple[int, int] | None = None,
+) -> Profile:
     """The profile in a file.
 
     Args:
         source: Name of a file, its bytes, or a binary stream.
         strict: Raise on the first finding of severity warning or error instead of returning what is whole.
+        window: First moment and the one after the last, in ns of the host's monotonic clock (CLOCK_MONOTONIC): only records that
+            overlap it are read, and the launches of these; see `ProfileFile.profile`. None: all.
 
     Returns:
         The one session of the input, checked; `findings` say what is missing or odd.
@@ -59,7 +67,7 @@ def read(source: Input, strict: bool = False) -> Profile:  # noqa: FBT001, FBT00
         'atom'
     """
     with open_profile(source) as file:
-        profile = file.profile()
+        profile = file.profile(window=window)
     if strict:
         _refuse_odd(file.name, profile)
     return profile
@@ -72,9 +80,8 @@ def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT
         NotAProfileError, TruncatedError, VersionError, FormatError, CheckError: As for `read`.
     """
     with open_profile(source) as file:
-        odd = tuple(_file_findings(file))
         budget = Budget(file.name, len(file.data))
-        profiles = [assemble(file.data, session_id, frames, odd, budget)[0] for session_id, frames in file.sessions.items()]
+        profiles = [assemble(file.source(session_id), budget)[0] for session_id in file.session_ids]
     if strict:
         for profile in profiles:
             _refuse_odd(file.name, profile)
@@ -143,30 +150,40 @@ class ProfileFile:
         """Sessions in the order in which they begin."""
         return tuple(self.sessions)
 
-    def profile(self, session_id: int | None = None) -> Profile:
-        """What `read` gives: one session as a whole.
+    def profile(self, session_id: int | None = None, *, window: tuple[int, int] | None = None) -> Profile:
+        """What `read` gives: one session as a whole, or a window of it.
+
+        A window holds what the session defines, its clock readings and losses in full. Of the records it holds those that overlap
+        it, exactly as their moments are defined (a moment in it, or a time from before its end to after its start), the launches
+        that these name, whenever they were, dependencies between its device slices, and archived events in full. Records that
+        cannot be placed belong to every window. The index tells which chunks are needed; without one all are looked at. Chunks
+        outside are not, so damage there is not found. A finding says that this is a window.
 
         Args:
             session_id: None: the only one.
+            window: First moment and the one after the last, ns of the host's monotonic clock; None: all.
 
         Raises:
             MergeError: There are several sessions and none is named.
             KeyError: There is no such session.
+            ValueError: The window ends before it starts.
             FormatError: As for `read`.
         """
-        return self._assembled(session_id, keeps_slices=True)[0]
+        return self._assembled(session_id, window, keeps_slices=True)[0]
 
-    def profile_and_slices(self, session_id: int | None = None) -> tuple[Profile, StoredSlices]:
+    def profile_and_slices(
+        self, session_id: int | None = None, *, window: tuple[int, int] | None = None
+    ) -> tuple[Profile, StoredSlices]:
         """One session without its device slices, and those where they stand: for recordings that are larger than the memory.
 
         The profile has the same findings as the one that `read` gives, and its dependencies refer to the same rows; its table of
         device slices alone is empty. The slices can be asked for while the file is open.
 
         Args:
-            session_id: None: the only one.
+            session_id, window: As for `profile`.
 
         Raises:
-            MergeError, KeyError, FormatError: As for `profile`. What device slices would take in memory is not bounded.
+            MergeError, KeyError, ValueError, FormatError: As for `profile`. What device slices would take in memory is not bounded.
 
         Example:
             >>> import io, rblnpb
@@ -177,14 +194,37 @@ class ProfileFile:
             ...     print(profile.session.session_id, sum(len(block) for _, block in slices.blocks()))
             7 0
         """
-        return self._assembled(session_id, keeps_slices=False)
+        return self._assembled(session_id, window, keeps_slices=False)
 
-    def _assembled(self, session_id: int | None, *, keeps_slices: bool) -> tuple[Profile, StoredSlices]:
-        if session_id is None:
-            session_id = self._only_session()
-        odd = tuple(_file_findings(self))
+    def bounds_ns(self, session_id: int | None = None) -> tuple[int, int] | None:
+        """First start and last end of the records, in ns of the host's monotonic clock; None when none can be placed.
+
+        The index tells them where there is one; chunks that it does not tell of are read.
+
+        Args:
+            session_id: None: the only one.
+
+        Raises:
+            MergeError, KeyError, FormatError: As for `profile`.
+        """
+        return session_bounds(self.source(session_id), Budget(self.name, len(self.data)))
+
+    def source(self, session_id: int | None = None) -> SessionSource:
+        """The packets of a session; None: of the only one.
+
+        Raises:
+            MergeError, KeyError: As for `profile`.
+        """
+        session_id = self._only_session() if session_id is None else session_id
+        return SessionSource(self.data, session_id, self.sessions[session_id], tuple(_file_findings(self)))
+
+    def _assembled(
+        self, session_id: int | None, window: tuple[int, int] | None, *, keeps_slices: bool
+    ) -> tuple[Profile, StoredSlices]:
+        if window is not None and window[0] > window[1]:
+            raise ValueError(f"a window ends after it starts: {window[0]:,} to {window[1]:,} ns")
         budget = Budget(self.name, len(self.data))
-        return assemble(self.data, session_id, self.sessions[session_id], odd, budget, keeps_slices=keeps_slices)
+        return assemble(self.source(session_id), budget, keeps_slices=keeps_slices, window=window)
 
     def _only_session(self) -> int:
         if len(self.sessions) > 1:

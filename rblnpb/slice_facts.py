@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.columns import ABSENT, DeviceSlices, Launches, UInt64, WorkloadSlices
+from rblnpb.columns import ABSENT, DeviceSlices, Int64, UInt64
 from rblnpb.profile import Profile
 
 __all__ = ["SliceFacts", "distinct", "launch_counts"]
@@ -24,23 +24,20 @@ class SliceFacts:
         recorded_count: Those that no archived event tells of.
         clock_ids: Clocks of all slices.
         recorded_clock_ids: Clocks of those that no archived event tells of.
-        without_launch_count: Recorded ones with launch id 0.
-        unknown_launch_count: Recorded ones whose launch is not among the launches.
         untimed_count: Recorded ones that neither start nor last.
     """
 
-    def __init__(self, launches: Launches) -> None:
-        """Of no slice yet, in a profile with these launches."""
-        self.count = self.recorded_count = 0
+    def __init__(self) -> None:
+        """Of no slice yet."""
+        self.count = self.recorded_count = self.untimed_count = 0
         self.clock_ids: set[int] = set()
         self.recorded_clock_ids: set[int] = set()
-        self.without_launch_count = self.unknown_launch_count = self.untimed_count = 0
-        self._launch_ids = np.unique(launches.launch_id)
+        self._launched: list[tuple[UInt64, Int64]] = []
 
     @classmethod
     def of(cls, profile: Profile) -> SliceFacts:
         """The facts about the slices that a profile holds."""
-        facts = cls(profile.launches)
+        facts = cls()
         for start in range(0, len(profile.device_slices), _BLOCK):
             facts.add(profile.device_slices.take(slice(start, start + _BLOCK)))
         return facts
@@ -56,11 +53,19 @@ class SliceFacts:
             return
         self.recorded_count += len(block)
         self.recorded_clock_ids.update(distinct(block.clock_id))
-        without, unknown = launch_counts(block, self._launch_ids)
-        self.without_launch_count += without
-        self.unknown_launch_count += unknown
+        self._launched.append(_launches_named(block.launch_id))
         if not int(block.start_ticks.min()):
             self.untimed_count += int(((block.start_ticks == 0) & (block.duration_ticks == 0)).sum())
+
+    def launch_ids(self) -> UInt64:
+        """uint64[n]; launches that the recorded ones name, ascending, each once; 0 among them where one names none."""
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *(ids for ids, _ in self._launched)]))
+
+    def launch_counts(self, known: UInt64) -> tuple[int, int]:
+        """How many recorded ones name no launch, and how many name one that is none of these (ascending, each once)."""
+        counts = np.array([_counts(ids, count, known) for ids, count in self._launched], np.int64).reshape(-1, 2)
+        without, unknown = counts.sum(axis=0).tolist()
+        return without, unknown
 
 
 def distinct(values: npt.NDArray[Any]) -> set[int]:
@@ -68,23 +73,30 @@ def distinct(values: npt.NDArray[Any]) -> set[int]:
     return set(np.unique(_runs(values)[0]).tolist())
 
 
-def launch_counts(table: DeviceSlices | WorkloadSlices, launch_ids: UInt64) -> tuple[int, int]:
-    """How many records have launch id 0, and how many name a launch that is none of these.
+def _launches_named(launch_id: UInt64) -> tuple[UInt64, Int64]:
+    """The launch ids that occur among at least one, ascending, and how often each."""
+    ids, lengths = _runs(launch_id)
+    order = np.argsort(ids, kind="stable")
+    ids, lengths = ids[order], lengths[order]
+    starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
+    return ids[starts], np.add.reduceat(lengths, starts)
 
-    Args:
-        table: At least one record.
-        launch_ids: uint64[n]; ascending, each once.
-    """
-    ids, counts = _runs(table.launch_id)
+
+def launch_counts(launch_id: UInt64, known: UInt64) -> tuple[int, int]:
+    """How many of at least one launch id are 0, and how many are neither that nor known (ascending, each once)."""
+    return _counts(*_launches_named(launch_id), known)
+
+
+def _counts(ids: UInt64, counts: Int64, known: UInt64) -> tuple[int, int]:
     is_known = ids == 0
     without = int(counts[is_known].sum())
-    if len(launch_ids):
-        at = np.minimum(np.searchsorted(launch_ids, ids), len(launch_ids) - 1)
-        is_known |= launch_ids[at] == ids
+    if len(known):
+        at = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        is_known |= known[at] == ids
     return without, int(counts[~is_known].sum())
 
 
-def _runs(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+def _runs(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Int64]:
     """Values of the runs of equal neighbours, and their lengths: slices of one launch stand together, so there are few."""
     starts = np.flatnonzero(values[1:] != values[:-1]) + 1
     edges = np.concatenate([[0], starts, [len(values)]])

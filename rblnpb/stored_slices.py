@@ -15,7 +15,7 @@ from rblnpb.container import Buffer, Frame
 from rblnpb.errors import FormatError
 from rblnpb.references import ReferenceLimits, mended
 
-__all__ = ["StoredChunk", "StoredSlices"]
+__all__ = ["StoredChunk", "StoredSlices", "rows_of_ordinals"]
 
 _KEPT_CHUNKS: Final = 4
 """Decoded chunks that `take` keeps, 6 MB each: rows are asked for nearly in order, from few chunks at a time."""
@@ -29,13 +29,45 @@ class StoredChunk:
         frame: Where it stands.
         first_ordinal: Of its first record among all that the session wrote.
         first_row: Of its first record among those that are there.
-        count: Records.
+        count: Records that are there.
+        rows: int64[count]; which of its records these are, ascending; None: all.
     """
 
     frame: Frame
     first_ordinal: int
     first_row: int
     count: int
+    rows: Int64 | None = None
+
+    def ordinals(self) -> Int64:
+        """int64[count]; ordinals of the records that are there."""
+        # An ordinal that no int64 holds is of no record.
+        return min(self.first_ordinal, 1 << 62) + (np.arange(self.count) if self.rows is None else self.rows)
+
+
+def rows_of_ordinals(chunks: Sequence[StoredChunk], ordinals: Int64) -> Int64:
+    """int64[n]; rows of the records of these ordinals; -1, or the ordinal itself if it is too large, where one is not there.
+
+    Args:
+        chunks: In the order of their rows, without a gap between them.
+        ordinals: int64[n].
+    """
+    counts = np.array([chunk.count for chunk in chunks], np.int64)
+    starts = np.array([chunk.first_row for chunk in chunks], np.int64)
+    firsts = np.array([min(chunk.first_ordinal, 1 << 62) for chunk in chunks], np.int64)
+    is_whole = all(chunk.rows is None for chunk in chunks)
+    if is_whole and np.array_equal(firsts, starts):
+        return ordinals
+    if not is_whole:
+        # Every record for itself: of a window there are few.
+        firsts = np.concatenate([chunk.ordinals() for chunk in chunks])
+        starts, counts = np.arange(len(firsts)), np.ones(len(firsts), np.int64)
+    order = np.argsort(firsts, kind="stable")
+    at = np.searchsorted(firsts[order], ordinals, side="right") - 1
+    chunk = order[np.maximum(at, 0)]
+    inside = ordinals - firsts[chunk]
+    found: Int64 = np.where((at >= 0) & (inside < counts[chunk]), starts[chunk] + inside, -1)
+    return found
 
 
 class StoredSlices:
@@ -127,8 +159,13 @@ class StoredSlices:
             _, table = wire.decode_chunk(self._data, chunk.frame.start, chunk.frame.end)
         except wire.CodecError as error:
             raise FormatError(self._name, f"it changed while it was read: {error}", offset=chunk.frame.offset) from error
-        if not isinstance(table, DeviceSlices) or len(table) != chunk.count:
+        is_same = isinstance(table, DeviceSlices) and (
+            len(table) == chunk.count if chunk.rows is None else len(table) > int(chunk.rows[-1])
+        )
+        if not is_same:
             raise FormatError(self._name, "it changed while it was read", offset=chunk.frame.offset)
+        assert isinstance(table, DeviceSlices)
+        table = table if chunk.rows is None else table.take(chunk.rows)
         return mended(table, self._limits, chunk.first_row)[0]
 
 

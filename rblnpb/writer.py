@@ -5,34 +5,24 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from rblnpb import codec as wire
-from rblnpb.clock import HOST_MONOTONIC, Clock, ClockMap, ClockSnapshot, clock_maps
-from rblnpb.columns import (
-    CHUNK_LIMIT,
-    Counters,
-    DeviceSlices,
-    HostSlices,
-    Launches,
-    Overheads,
-    Table,
-    TextArray,
-    TraceEvents,
-    WorkloadSlices,
-)
+from rblnpb.clock import HOST_MONOTONIC, Clock, ClockSnapshot, clock_maps
+from rblnpb.columns import CHUNK_LIMIT, HostSlices, Launches, Overheads, Table, TextArray, TraceEvents
 from rblnpb.container import payload
 from rblnpb.display import display_packets, is_shown
 from rblnpb.errors import CheckError, Finding, RblnpbError, Severity
 from rblnpb.invariants import contradictions
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, Profile, Program, Session, TraceDocument
+from rblnpb.record_times import bounds
 from rblnpb.strings import StringTable
 
-__all__ = ["EventChunks", "StreamWriter", "bounds", "write", "write_archive"]
+__all__ = ["EventChunks", "StreamWriter", "write", "write_archive"]
 
 EventChunks = Callable[[StringTable], Iterable[TraceEvents]]
 """Makes archived events, a chunk at a time, whose texts are rows of the given table, which may grow with every chunk."""
@@ -305,42 +295,3 @@ def _chunks(table: Table) -> Iterator[Table]:
     for first, last in itertools.pairwise(edges):
         for start in range(first, last, CHUNK_LIMIT):
             yield table.take(slice(start, min(start + CHUNK_LIMIT, last)))
-
-
-def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int | None]:
-    """Least start and greatest end of the records, in ns of the host monotonic clock; (None, None) when they cannot be placed.
-
-    Args:
-        table: Records of one clock, at least one.
-        maps: Clock maps by clock id.
-    """
-    start: Any
-    duration: Any = np.int64(0)
-    clock_map: ClockMap | None = None
-    if isinstance(table, Launches):
-        start = table.start_ns
-    elif isinstance(table, (HostSlices, Overheads)):
-        start, duration = table.start_ns, np.maximum(table.duration_ns, 0)
-    elif isinstance(table, (DeviceSlices, WorkloadSlices, Counters)):
-        start = table.time_ticks if isinstance(table, Counters) else table.start_ticks
-        duration = duration if isinstance(table, Counters) else table.duration_ticks
-        clock_map = maps.get(int(table.clock_id[0]))
-        if clock_map is None:
-            return None, None
-        start = clock_map.unwrap(start)
-    else:
-        return None, None
-    low, high, longest = int(start.min()), int(start.max()), int(duration.max())
-    if low < -_PLACEABLE or max(high, longest) > _PLACEABLE:
-        # Such times are damage; without bounds the chunk belongs to every window.
-        return None, None
-    last = int((start.astype(np.int64) + duration.astype(np.int64)).max())
-    if clock_map is None:
-        return low, last
-    # The map ascends, so it need take the two extremes alone.
-    start_ns, end_ns = clock_map.unwrapped_to_ns(np.array([low, last], np.int64)).tolist()
-    return (start_ns, end_ns) if start_ns <= end_ns else (None, None)
-
-
-_PLACEABLE: Final = 1 << 62
-"""Two numbers below this can be added in 64 bits."""

@@ -93,10 +93,14 @@ def encode_chunk(table: Table, clock_id: int, first_ordinal: int, codec: str) ->
     return head + length_delimited(table.kind, b"".join(parts))
 
 
-def decode_chunk(data: Buffer, start: int, end: int) -> tuple[ChunkHead, Table | None]:
+def decode_chunk(data: Buffer, start: int, end: int, only: str = "") -> tuple[ChunkHead, Table | None]:
     """Head and records of the Chunk at `data[start:end]`; no table when its kind is not known.
 
     Raw columns are views of `data` where their dtype in memory is that of the wire, and copies elsewhere.
+
+    Args:
+        data, start, end: Where it is.
+        only: The one column to decode; the others are as if they were absent. Empty: all.
 
     Raises:
         CodecError: The chunk contradicts the schema.
@@ -107,7 +111,7 @@ def decode_chunk(data: Buffer, start: int, end: int) -> tuple[ChunkHead, Table |
             return head, None
         if not 1 <= head.count <= CHUNK_LIMIT:
             raise CodecError(f"a chunk holds 1 to {CHUNK_LIMIT:,} records, this one says {head.count:,}")
-        return _read_records(data, first, last, head)
+        return _read_records(data, first, last, head, only)
     except WireError as error:
         raise CodecError(str(error)) from error
 
@@ -139,7 +143,7 @@ def _read_head(data: Buffer, start: int, end: int) -> tuple[ChunkHead, tuple[int
     return ChunkHead(kind, count, clock_id, first_ordinal), place
 
 
-def _read_records(data: Buffer, start: int, end: int, head: ChunkHead) -> tuple[ChunkHead, Table]:
+def _read_records(data: Buffer, start: int, end: int, head: ChunkHead, only: str) -> tuple[ChunkHead, Table]:
     table = KINDS[head.kind]
     names = {number: name for name, number in _COLUMN_NUMBERS[head.kind].items()}
     schema, signed = table.schema(), table.signed_columns()
@@ -149,6 +153,8 @@ def _read_records(data: Buffer, start: int, end: int, head: ChunkHead) -> tuple[
         name = names.get(number)
         if name is None:
             unknown.append(number)
+            continue
+        if only and name != only:
             continue
         dtype, nullable = schema[name]
         try:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rblnpb.assembly import TableBuilder
 from rblnpb.columns import (
     ABSENT,
     Counters,
@@ -113,13 +112,6 @@ def test_an_array_that_nobody_writes_to_is_taken_as_it_is() -> None:
     assert np.shares_memory(Launches.of(start_ns=ours).start_ns, ours)
 
 
-def test_a_table_that_was_built_is_held_once() -> None:
-    builder = TableBuilder(Launches, 2)
-    builder.append(Launches.of(start_ns=[1, 2]))
-
-    assert np.shares_memory(builder.table().columns()["start_ns"], builder._arrays["start_ns"])
-
-
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
@@ -171,15 +163,3 @@ def test_texts_are_equal_when_their_bytes_and_places_are() -> None:
 
     assert one.equals(TraceEvents.of(arguments=TextArray.of([b"ab", b"c"])))
     assert not one.equals(other)
-
-
-def test_a_builder_fills_arrays_of_the_final_size() -> None:
-    builder = TableBuilder(TraceEvents, 5)
-    for n in (3, 1):
-        builder.append(TraceEvents.of(start_ns=np.arange(n), arguments=TextArray.of([b"x"] * n)))
-
-    table = builder.table()
-
-    assert isinstance(table, TraceEvents)
-    assert table.start_ns.tolist() == [0, 1, 2, 0]
-    assert table.arguments.text.tobytes() == b"xxxx"

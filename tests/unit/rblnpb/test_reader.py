@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import rblnpb
-from rblnpb.columns import Counters, Dependencies, DeviceSlices, Table, TraceEvents
+from rblnpb import codec
+from rblnpb.columns import Counters, Dependencies, DeviceSlices, HostSlices, Launches, Table, TraceEvents
 from rblnpb.container import frame, payload
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import KINDS, Profile, Session, TraceDocument
@@ -551,6 +552,92 @@ def test_a_launch_id_that_its_limit_excludes_is_read_as_0_and_counted() -> None:
     ]
 
 
+# --- windows -------------------------------------------------------------------------------------------------------
+
+
+def ten_seconds() -> Profile:
+    """A slice, a host slice and a launch each second, a chunk a slice; each slice waits for the one before it."""
+    start_ns = np.arange(10) * 10**9
+    return tiny(
+        launches=Launches.of(launch_id=1 + np.arange(10), start_ns=start_ns - 5 * 10**8),
+        device_slices=DeviceSlices.of(
+            clock_id=np.tile([16, 1], 5),
+            start_ticks=np.where(np.arange(10) % 2, start_ns, np.maximum(start_ns - 1_010, 0)),
+            duration_ticks=10**8,
+            launch_id=1 + np.arange(10),
+        ),
+        host_slices=HostSlices.of(start_ns=start_ns, duration_ns=10**8),
+        dependencies=Dependencies.of(predecessor_ordinal=np.arange(9), successor_ordinal=1 + np.arange(9)),
+    )
+
+
+SECONDS_3_TO_5 = (3 * 10**9, 5 * 10**9)
+
+
+def test_a_window_holds_what_overlaps_it_and_the_launches_of_that() -> None:
+    profile = rblnpb.read(encode(ten_seconds()), window=SECONDS_3_TO_5)
+
+    assert profile.device_slices.equals(ten_seconds().device_slices.take(slice(3, 5)))
+    assert profile.host_slices.start_ns.tolist() == [3 * 10**9, 4 * 10**9]
+    assert profile.launches.launch_id.tolist() == [4, 5, 6]  # the first before the window, the last in it, its slice beyond
+    assert profile.dependencies.equals(Dependencies.of(1, predecessor_ordinal=0, successor_ordinal=1))
+    assert profile.engines == ten_seconds().engines
+    assert profile.clock_snapshots == ten_seconds().clock_snapshots
+    assert [str(finding) for finding in profile.findings] == [
+        (
+            "info: read were records from 3,000,000,000 to 5,000,000,000 ns of the host's monotonic clock and the launches of "
+            "these: counts are of this window alone [window]"
+        )
+    ]
+
+
+def test_only_chunks_that_may_overlap_a_window_are_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = encode(ten_seconds())
+    decoded: list[int] = []
+    decode = codec.decode_chunk
+
+    def counting(data: Any, start: int, end: int, only: str = "") -> Any:
+        decoded.append(start)
+        return decode(data, start, end, only)
+
+    monkeypatch.setattr(codec, "decode_chunk", counting)
+    rblnpb.read(data, window=SECONDS_3_TO_5)
+    by_index = len(decoded)
+    decoded.clear()
+    rblnpb.read(b"".join(packets(data)[:-1]), window=SECONDS_3_TO_5)
+
+    # Three of slices, of which the last begins where the window ends; launches, host slices and dependencies are one chunk each.
+    assert (by_index, len(decoded)) == (6, 13)
+
+
+def test_damage_is_found_in_the_chunks_of_a_window_alone() -> None:
+    parts = packets(encode(ten_seconds()))
+    broken = [part[:-1] + bytes([part[-1] ^ 1]) if row in {6, 7} else part for row, part in enumerate(parts)]  # slices 2 and 3
+
+    profile = rblnpb.read(b"".join(broken), window=SECONDS_3_TO_5)
+
+    assert [finding.code for finding in profile.findings] == ["damaged-packet", "window"]
+    assert profile.device_slices.equals(ten_seconds().device_slices.take(slice(4, 5)))
+
+
+def test_an_empty_window_holds_no_record_and_one_that_ends_before_it_starts_is_refused() -> None:
+    data = encode(ten_seconds())
+
+    assert [len(rblnpb.read(data, window=(3 * 10**9, 3 * 10**9)).table(kind)) for kind in KINDS] == [0] * len(KINDS)
+    with pytest.raises(ValueError, match="a window ends after it starts: 5 to 3 ns"):
+        rblnpb.read(data, window=(5, 3))
+
+
+def test_the_bounds_of_a_file_are_those_of_its_records() -> None:
+    data = encode(ten_seconds())
+
+    for part in (data, b"".join(packets(data)[:-1]), altered(data, "closing", lambda closing: closing.ClearField("index"))):
+        with rblnpb.open_profile(part) as file:
+            assert file.bounds_ns() == (-5 * 10**8, 9 * 10**9 + 10**8)
+    with rblnpb.open_profile(encode(Profile(Session(7)))) as file:
+        assert file.bounds_ns() is None
+
+
 # --- limits --------------------------------------------------------------------------------------------------------
 
 
@@ -567,7 +654,7 @@ def test_many_tiny_chunks_that_claim_many_records_are_refused_before_memory_is_t
 
 def test_sessions_of_a_file_share_what_it_may_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     # A chunk of 65,536 device slices takes 76 bytes each, so one fits and two do not.
-    monkeypatch.setattr("rblnpb.assembly._FREE_BYTES", 8_000_000)
+    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 8_000_000)
     claim = b"\x08\x80\x80\x04\x8a\x01\x00"
     one, other = (packets(encode(tiny(session=Session(n))))[0] + payload(n, 1, 11, claim) for n in (1, 2))
 
@@ -604,6 +691,6 @@ def test_what_is_around_archived_events_is_bounded_as_texts_are(monkeypatch: pyt
     assert "unreadable-packet" in codes(profile)
     assert profile.trace_document is None
 
-    monkeypatch.setattr("rblnpb.assembly._FREE_BYTES", 8_000_000)
+    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 8_000_000)
     with pytest.raises(FormatError, match="claim more than 8,000,000 bytes"):
         rblnpb.read(encode(tiny(trace_document=TraceDocument(bytes(8_000_001), b"")), "zstd"))

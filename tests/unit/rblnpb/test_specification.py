@@ -135,7 +135,7 @@ def test_the_page_lists_every_finding_with_its_severity() -> None:
     """Codes are stable, so a script may test for one: none is made without being written down."""
     made = {
         (code, severity.lower())
-        for module in ("assembly", "invariants", "reader", "references", "writer")
+        for module in ("assembly", "invariants", "reader", "references", "session_packets", "writer")
         for severity, code in re.findall(
             r"Severity\.(\w+), \"([a-z0-9-]+)\"", (ROOT / "rblnpb" / f"{module}.py").read_text(encoding="utf-8")
         )

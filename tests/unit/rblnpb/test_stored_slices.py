@@ -158,8 +158,8 @@ def test_one_session_of_several_is_asked_for_by_its_id() -> None:
 
 
 def test_what_slices_would_take_in_memory_does_not_count_where_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rblnpb.assembly._FREE_BYTES", 100)
-    monkeypatch.setattr("rblnpb.assembly._EXPANSION", 0)
+    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 100)
+    monkeypatch.setattr("rblnpb.budget._EXPANSION", 0)
     data = encode(alternating().replace(launches=tiny().launches.take(slice(0, 0)), dependencies=Dependencies.empty()))
 
     with rblnpb.open_profile(data) as file:

@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 import rblnpb
-from rblnpb.clock import Clock, ClockMap, clock_maps
+from rblnpb.clock import Clock
 from rblnpb.columns import (
-    ABSENT,
     CHUNK_LIMIT,
     Counters,
-    Dependencies,
     DeviceSlices,
     HostSlices,
     Launches,
@@ -31,11 +29,10 @@ from rblnpb.errors import CheckError, OutputError
 from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Profile, Program, Session, TraceDocument
 from rblnpb.strings import StringTable
 from rblnpb.v1 import stream_pb2
-from rblnpb.writer import StreamWriter, bounds, write_archive
-from tests.support.profiles import RBLN, SESSION_ID, SNAPSHOTS, body_of, commands, encode, full, packets, payloads, tiny
+from rblnpb.writer import StreamWriter, write_archive
+from tests.support.profiles import SESSION_ID, body_of, commands, encode, full, packets, payloads, tiny
 
 SLICES = DeviceSlices.of(1, clock_id=17)
-MAPS = clock_maps((RBLN,), SNAPSHOTS)
 
 
 def closing(data: bytes) -> stream_pb2.Closing:
@@ -103,34 +100,6 @@ def test_the_index_places_every_chunk_from_the_header_on() -> None:
         (22, 2, 16),
         (23, 3, 0),
     ]
-
-
-@pytest.mark.parametrize(
-    ("table", "expected"),
-    [
-        (Launches.of(start_ns=np.array([5, -9, 2])), (-9, 5)),
-        (HostSlices.of(start_ns=np.array([5, 1]), duration_ns=np.array([1, 20])), (1, 21)),
-        (Overheads.of(start_ns=np.array([5, 1]), duration_ns=np.array([ABSENT, 2])), (1, 5)),
-        (tiny().device_slices, (1_110, 1_960)),
-        (Counters.of(clock_id=16, time_ticks=np.array([0, 10])), (1_010, 1_020)),
-        (Counters.of(clock_id=1, time_ticks=np.array([7, 10])), (7, 10)),
-        (Counters.of(clock_id=17, time_ticks=np.array([7, 10])), (None, None)),
-        (Counters.of(clock_id=1, time_ticks=np.array([7, 2**63], np.uint64)), (None, None)),
-        (Launches.of(start_ns=np.array([0, 2**63 - 1])), (None, None)),
-        (DeviceSlices.of(clock_id=1, start_ticks=np.array([2**61]), duration_ticks=2**63), (None, None)),
-        (Dependencies.of(predecessor_ordinal=np.array([1])), (None, None)),
-        (TraceEvents.of(start_ns=np.array([1])), (None, None)),
-    ],
-)
-def test_the_bounds_of_a_chunk_are_least_start_and_greatest_end(table: Table, expected: tuple[int | None, int | None]) -> None:
-    assert bounds(table, MAPS) == expected
-
-
-def test_bounds_on_both_sides_of_a_wrap_ascend() -> None:
-    clock_map: ClockMap = MAPS[16]
-    table = DeviceSlices.of(clock_id=16, start_ticks=np.array([2**48 - 10, 20], np.uint64), duration_ticks=1)
-
-    assert bounds(table, {16: clock_map}) == (1_000, 1_031)
 
 
 def test_a_chunk_is_cut_where_it_is_full_and_where_the_clock_changes() -> None:
