@@ -6,16 +6,31 @@ No JSON and no files, beyond the handle that copies bytes through.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Finding
 
-__all__ = ["UNIX_NS", "Bool", "Document", "HostEvents", "HostTrace", "HostTrack", "Id", "Int32", "Int64", "UInt8"]
+__all__ = [
+    "ALL_COLUMNS",
+    "CORE_COLUMNS",
+    "TABLE_COLUMNS",
+    "UNIX_NS",
+    "VIEW_COLUMNS",
+    "Bool",
+    "Document",
+    "HostEvents",
+    "HostTrace",
+    "HostTrack",
+    "Id",
+    "Int32",
+    "Int64",
+    "UInt8",
+]
 
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
@@ -48,9 +63,12 @@ class HostTrack:
     tid: Id
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HostEvents:
     """The events of a host trace, one row each, in file order; all columns have the same length n.
+
+    Columns cannot be written to. One that holds the same value in all rows may be that value broadcast (its stride is 0), which
+    takes no memory. Of events that were read in part (`some`), a column that was not asked for raises AttributeError.
 
     Attributes:
         phase: uint8[n]; the ASCII code of `ph` (88 = "X"); 0 when missing.
@@ -72,7 +90,7 @@ class HostEvents:
         flow_id: int32[n]; row of `HostTrace.strings`, the JSON text of the event's own `id`; 0 = none.
         binding_point: uint8[n]; the ASCII code of `bp` where an arrow ends at the slice around it (101 = "e"); 0 = none.
         offset: int64[n]; first byte of the event's `{` in the decompressed document.
-        length: int64[n]; bytes from `{` to the matching `}`, both included.
+        length: int32[n]; bytes from `{` to the matching `}`, both included; sums of it belong in an int64.
     """
 
     phase: UInt8
@@ -94,14 +112,61 @@ class HostEvents:
     flow_id: Int32
     binding_point: UInt8
     offset: Int64
-    length: Int64
+    length: Int32
+
+    @classmethod
+    def some(cls, columns: Mapping[str, npt.NDArray[Any]]) -> HostEvents:
+        """Events of which only these columns are known, by name; `phase` must be one of them.
+
+        Example:
+            >>> events = HostEvents.some({"phase": np.array([88], np.uint8)})
+            >>> events.context
+            Traceback (most recent call last):
+            ...
+            AttributeError: the column "context" of the host events was not read; name it in read_host(..., columns=...)
+        """
+        events = object.__new__(cls)
+        vars(events).update(columns)
+        events.__post_init__()
+        return events
 
     def __post_init__(self) -> None:
-        for column in fields(self):
-            getattr(self, column.name).setflags(write=False)
+        for column in self.columns().values():
+            column.setflags(write=False)
 
     def __len__(self) -> int:
         return len(self.phase)
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns that were read, by name."""
+        return dict(vars(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} events: {', '.join(vars(self))})"
+
+    if not TYPE_CHECKING:  # a type checker should know the columns alone
+
+        def __getattr__(self, name: str) -> object:
+            if name in ALL_COLUMNS:
+                reason = f'the column "{name}" of the host events was not read; name it in read_host(..., columns=...)'
+                raise AttributeError(reason)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+ALL_COLUMNS: Final = frozenset(column.name for column in fields(HostEvents))
+"""Every column there is."""
+
+CORE_COLUMNS: Final = frozenset({"phase", "category", "name", "track", "start_ns", "duration_ns"})
+"""Columns that every reading has."""
+
+VIEW_COLUMNS: Final = CORE_COLUMNS | {
+    *("external_id", "correlation_id", "launch_id", "flow_id", "binding_point"),
+    *("offset", "length"),
+}
+"""What it takes to join a trace with a profile, and to write both for a viewer."""
+
+TABLE_COLUMNS: Final = ALL_COLUMNS - {"context", "offset", "length"}
+"""What it takes to join a trace with a profile, and to make torch's tables of both."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,8 @@ def unlinked_places(columns: Columns, is_slice: Bool, categories: Mapping[str, i
     """Which of some events lack the link that their category should have.
 
     Args:
-        columns: Of these events, n rows each; `category` among them. What is not there is 0 everywhere.
+        columns: Of these events, n rows each; `category` among them, which may be one value for all. What is not there is 0
+            everywhere.
         is_slice: bool[n].
         categories: The row of `category` that stands for each text of the events.
 
@@ -71,12 +72,12 @@ def add_spelled_links(
     """Fill in the ids of some events that are written under an unusual name.
 
     Args:
-        columns: Of events that follow each other; columns of `LINKS` are added to where they are 0.
+        columns: Of events that follow each other, `phase` among them; columns of `LINKS` are added to where they are 0.
         places: int64[k]; which of the events to look at.
         text_of: The JSON text of the event at a place.
         number: The value of a JSON text under a name, 0 where it is no whole number.
     """
-    count = len(columns["category"])
+    count = len(columns["phase"])
     for place in places.tolist():
         try:
             found = _EVENT.decode(text_of(place)).args

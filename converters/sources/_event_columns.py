@@ -7,7 +7,7 @@ applies, the slower ones would give the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeVar, cast
 
@@ -15,9 +15,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..timeline import HostEvents, HostTrack, Id, Int64
+from ..host_trace import ALL_COLUMNS
+from ..timeline import HostEvents, HostTrack, Id, Int32, Int64, UInt8
 from ._argument_spellings import add_spelled_links, unlinked_places
-from ._event_records import NO_SIZE, NO_TEXT, Arguments, DecimalEvent, Event, PlainEvent
+from ._event_records import LINKS, MEMORY, NO_SIZE, NO_TEXT, TEXTS, Arguments, DecimalEvent, Decode, Decoders, Event, PlainEvent
 from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
@@ -27,9 +28,6 @@ from ._odd_events import NotJsonError, OddEvents
 _Key = TypeVar("_Key")
 _Columns = dict[str, npt.NDArray[Any]]
 _AnyEvent = PlainEvent | Event | DecimalEvent
-_PLAIN_EVENTS: Final = msgspec.json.Decoder(PlainEvent)
-_EVENTS: Final = msgspec.json.Decoder(Event)
-_DECIMAL_EVENTS: Final = msgspec.json.Decoder(DecimalEvent)
 _ENCLOSING: Final = ord("e")
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
@@ -42,15 +40,19 @@ class EventColumns:
         thread_names, process_names, process_labels: From the metadata events.
     """
 
-    def __init__(self) -> None:
-        self.odd = OddEvents()
+    def __init__(self, columns: Collection[str] = ALL_COLUMNS) -> None:
+        """Make these columns of `HostEvents`."""
         self.thread_names: dict[HostTrack, str] = {}
         self.process_names: dict[Id, str] = {}
         self.process_labels: dict[Id, str] = {}
-        self._columns = GrowingColumns()
-        self._strings: dict[str, int] = {"": 0}
-        self._texts: dict[bytes, int] = {b"": 0}
-        self._tracks: dict[tuple[Id, Id], int] = {}
+        self._decoders = Decoders.of(columns)
+        self.odd = OddEvents(self._decoders.argument_keys)
+        self._asked = frozenset(columns)
+        self._columns = GrowingColumns(columns)
+        self._strings = _Rows[str]()
+        self._strings[""] = 0
+        self._tracks = _Rows[tuple[Id, Id]]()
+        self._threads: dict[Id, _Threads] = {}
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -81,18 +83,18 @@ class EventColumns:
         return tuple(HostTrack(pid, tid) for pid, tid in self._tracks)
 
     def _take_usual(self, block: EventBlock) -> bool:
-        plain: list[PlainEvent] | None = _decoded(_PLAIN_EVENTS, block)
-        events: Sequence[PlainEvent | Event] | None = plain or _decoded(_EVENTS, block)
+        plain: list[PlainEvent] | None = _decoded(self._decoders.plain, block)
+        events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
         if events is None:
             return False
         start_ns = text_ns([event.ts for event in events])
         duration_ns = float_ns([event.dur for event in events])
         if start_ns is None or duration_ns is None:
             return False
-        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
+        return self._append(events, start_ns, duration_ns, _places(block), None if plain else _text_of(block))
 
     def _take_decimal(self, block: EventBlock) -> bool:
-        events: list[DecimalEvent] | None = _decoded(_DECIMAL_EVENTS, block)
+        events: list[DecimalEvent] | None = _decoded(self._decoders.decimal, block)
         if events is None:
             return False
         try:
@@ -128,34 +130,41 @@ class EventColumns:
         start_ns: Int64,
         duration_ns: Int64,
         places: _Columns,
-        text_of: Callable[[int], bytes],
+        text_of: Callable[[int], bytes] | None,
     ) -> bool:
-        """Append events of one type; False, and nothing is appended, when a number does not fit its column or a text is none."""
+        """Append events of one type; False, and nothing is appended, when a number does not fit its column or a text is none.
+
+        Args:
+            events: Their records.
+            start_ns, duration_ns: Their times.
+            places: Their columns of places.
+            text_of: The JSON text of one of them; None when it is known that no argument has an unusual name.
+        """
         if not events:
             return True
         columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, **places}
-        args = [event.args for event in events]
-        try:
-            _put_link(columns, "external_id", [arg.external_id for arg in args])
-            _put(columns, "event_index", [arg.event_index for arg in args], -1)
-            _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
-            if not isinstance(events[0], PlainEvent):
-                self._put_rare(columns, cast("list[Arguments]", args))
-            self._put_texts(columns, "flow_id", [event.id for event in events])
-        except (OverflowError, UnicodeDecodeError):
-            return False
         phases = "".join([event.ph for event in events])
         columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
-        if "f" in phases or "t" in phases:
+        try:
+            # The fields that plain arguments lack are not looked at.
+            args = cast("list[Arguments]", [event.args for event in events])
+            self._put_arguments(columns, args, is_plain=text_of is None)
+            if "flow_id" in self._asked:
+                self._put_texts(columns, "flow_id", [event.id for event in events])
+        except (OverflowError, UnicodeDecodeError):
+            return False
+        if "binding_point" in self._asked and ("f" in phases or "t" in phases):
             columns["binding_point"] = _binding_points(events, columns["phase"])
         categories = [event.cat for event in events]
         columns["category"] = _rows(self._strings, categories)
-        if not isinstance(events[0], PlainEvent):
+        if text_of is not None and LINKS & self._asked:
             rows = {text: self._strings[text] for text in set(categories)}
             unlinked = unlinked_places(columns, columns["phase"] == ord("X"), rows)
             add_spelled_links(columns, unlinked, text_of, self.odd.link)
         columns["name"] = _rows(self._strings, [event.name for event in events])
-        columns["track"] = _track_rows(self._tracks, [event.pid for event in events], [event.tid for event in events])
+        columns["track"] = self._track_rows([event.pid for event in events], [event.tid for event in events])
+        if phases.count(phases[0]) == len(phases):
+            columns["phase"] = columns["phase"][0:1].reshape(())
         self._columns.append(len(events), columns)
         if "M" in phases:
             for event in events:
@@ -163,28 +172,38 @@ class EventColumns:
                     self._take_metadata(event)
         return True
 
-    def _put_rare(self, columns: _Columns, args: list[Arguments]) -> None:
+    def _put_arguments(self, columns: _Columns, args: Sequence[Arguments], *, is_plain: bool) -> None:
         # One look at each event instead of one list a column: most blocks have none of these.
+        asked = self._asked
+        if LINKS & asked:
+            _put_link(columns, "external_id", [arg.external_id for arg in args])
+        if "event_index" in asked:
+            _put(columns, "event_index", [arg.event_index for arg in args], -1)
+        if "sequence_number" in asked:
+            _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
+        if is_plain:
+            return
+        if LINKS & asked and [True for arg in args if arg.correlation_id or arg.launch_id or arg.external_id_2021]:
+            _put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
+            _put_link(columns, "launch_id", [arg.launch_id for arg in args])
+            _put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
+        if MEMORY & asked and [True for arg in args if arg.size_bytes is not NO_SIZE or arg.device_type != -1]:
+            _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
+            _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
+        if TEXTS & asked:
+            self._put_rare_texts(columns, args)
+
+    def _put_rare_texts(self, columns: _Columns, args: Sequence[Arguments]) -> None:
         rare = [
             arg
             for arg in args
-            if arg.correlation_id
-            or arg.launch_id
-            or arg.external_id_2021
-            or arg.size_bytes is not NO_SIZE
-            or arg.device_type != -1
-            or arg.input_dims is not NO_TEXT
+            if arg.input_dims is not NO_TEXT
             or arg.input_dims_2021 is not NO_TEXT
             or arg.concrete_inputs is not NO_TEXT
             or arg.context is not NO_TEXT
         ]
         if not rare:
             return
-        _put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
-        _put_link(columns, "launch_id", [arg.launch_id for arg in args])
-        _put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
-        _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
-        _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
         self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
         if [arg for arg in rare if arg.context is not NO_TEXT]:
             self._put_texts(columns, "context", [arg.context for arg in args])
@@ -196,12 +215,17 @@ class EventColumns:
         count = len(values)
         if values.count(NO_TEXT) == count:
             return
-        texts = [bytes(value) for value in values]
-        for text in texts:
-            if text not in self._texts:
-                self._texts[text] = self._strings.setdefault(text.decode(), len(self._strings))
-        rows = _rows(self._texts, texts)
+        # All of them are made before the first is kept: one of them may be none.
+        rows = _rows(self._strings, [str(value, "utf-8") for value in values])
         columns[name] = np.where(rows != 0, rows, columns[name]) if name in columns else rows
+
+    def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
+        pid = pids[0]
+        if pids.count(pid) < len(pids):
+            return _rows(self._tracks, list(zip(pids, tids, strict=True)))
+        if pid not in self._threads:
+            self._threads[pid] = _Threads(pid, self._tracks)
+        return _rows(self._threads[pid], tids)
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
@@ -216,7 +240,28 @@ class EventColumns:
             self.process_labels[event.pid] = value
 
 
-def _binding_points(events: Sequence[_AnyEvent], phase: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+class _Rows(dict[_Key, int]):
+    """A row for each key, in the order in which they are first asked for."""
+
+    def __missing__(self, key: _Key) -> int:
+        row = self[key] = len(self)
+        return row
+
+
+class _Threads(dict[Id, int]):
+    """The rows of the threads of one process: half as dear to look up as pairs."""
+
+    def __init__(self, pid: Id, tracks: _Rows[tuple[Id, Id]]) -> None:
+        super().__init__()
+        self._pid = pid
+        self._tracks = tracks
+
+    def __missing__(self, tid: Id) -> int:
+        row = self[tid] = self._tracks[self._pid, tid]
+        return row
+
+
+def _binding_points(events: Sequence[_AnyEvent], phase: UInt8) -> UInt8:
     """`bp` of the events that arrows end at."""
     ends = np.flatnonzero((phase == ord("f")) | (phase == ord("t")))
     points = np.zeros(len(events), np.uint8)
@@ -232,31 +277,19 @@ def _text_of(block: EventBlock) -> Callable[[int], bytes]:
     return lambda place: bytes(block.text[block.starts[place] : block.starts[place] + block.lengths[place]])
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], block: EventBlock) -> list[Any] | None:
+def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
     try:
-        events = decoder.decode_lines(block.text)
+        events = decode(block.text)
     except _UNDECODABLE:
         return None
     return events if len(events) == len(block) else None
 
 
-def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> npt.NDArray[np.int32]:
-    """Row of each key in the table, which learns the keys that it does not have."""
+def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
+    """Row of each key in the table, which learns the keys that it does not have; without dimensions where all are one."""
     if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
-        return np.full(len(keys), table.setdefault(keys[0], len(table)), np.int32)
-    try:
-        return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
-    except KeyError:
-        for key in keys:
-            table.setdefault(key, len(table))
-        return _rows(table, keys)
-
-
-def _track_rows(table: dict[tuple[Id, Id], int], pids: list[Id], tids: list[Id]) -> npt.NDArray[np.int32]:
-    try:  # zip uses one tuple for all pairs
-        return np.fromiter(map(table.__getitem__, zip(pids, tids, strict=True)), np.int32, len(pids))
-    except KeyError:
-        return _rows(table, list(zip(pids, tids, strict=True)))
+        return np.array(table[keys[0]], np.int32)
+    return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
 
 
 def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:

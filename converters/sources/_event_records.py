@@ -1,9 +1,14 @@
-"""The parts of a trace event that have a column, as typed records for the decoder; everything else in an event is skipped."""
+"""The parts of a trace event that have a column, as typed records for the decoder; everything else in an event is skipped.
+
+What nobody asked for is skipped too: the records that are decoded are the ones below without the fields of those columns.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -77,20 +82,23 @@ class DecimalEvent(msgspec.Struct, gc=False):
 
 
 class PlainArguments(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """`args` of an op on the host or of an annotation, without shapes; any other key is refused."""
+    """`args` of an op on the host, of an annotation or of a Python frame, without shapes; any other key is refused."""
 
     external_id: int = msgspec.field(default=0, name="External id")
     record_function_id: int = msgspec.field(default=0, name="Record function id")
     sequence_number: int = msgspec.field(default=-1, name="Sequence number")
     forward_thread_id: int = msgspec.field(default=0, name="Fwd thread id")
     event_index: int = msgspec.field(default=-1, name="Ev Idx")
+    python_parent_id: int = msgspec.field(default=0, name="Python parent id")
+    python_id: int = msgspec.field(default=0, name="Python id")
+    python_module_id: int = msgspec.field(default=0, name="Python module id")
 
 
 class PlainEvent(msgspec.Struct, gc=False):
     """What most events of most traces are: an `Event` that the decoder is through with sooner."""
 
     ph: Literal["X", "s", "f"]
-    cat: Literal["cpu_op", "user_annotation", "fwdbwd", "ac2g"]
+    cat: Literal["cpu_op", "user_annotation", "python_function", "fwdbwd", "ac2g"]
     name: str = ""
     pid: int | str | None = None
     tid: int | str | None = None
@@ -99,3 +107,73 @@ class PlainEvent(msgspec.Struct, gc=False):
     args: PlainArguments = PlainArguments()
     id: msgspec.Raw = NO_TEXT
     bp: str = ""
+
+
+LINKS: Final = frozenset({"external_id", "correlation_id", "launch_id"})
+MEMORY: Final = frozenset({"size_bytes", "device_type"})
+TEXTS: Final = frozenset({"input_dims", "concrete_inputs", "context"})
+"""Columns of `args` that are read together: all of them, when one is asked for."""
+
+_FIELDS: Final = (
+    (LINKS, {"external_id", "external_id_2021", "correlation_id", "launch_id"}),
+    (frozenset({"event_index"}), {"event_index"}),
+    (frozenset({"sequence_number"}), {"sequence_number"}),
+    (MEMORY, {"size_bytes", "device_type"}),
+    (TEXTS, {"input_dims", "input_dims_2021", "concrete_inputs", "context"}),
+    (frozenset({"flow_id"}), {"id"}),
+    (frozenset({"binding_point"}), {"bp"}),
+)
+"""Columns, and the fields of the records that they are made of. Any other field is always needed."""
+
+Decode = Callable[[memoryview], list[Any]]
+
+
+@dataclass(frozen=True)
+class Decoders:
+    """What makes records of the text of events, one a line, the fastest first.
+
+    Attributes:
+        plain: `PlainEvent`s.
+        usual: `Event`s.
+        decimal: `DecimalEvent`s.
+        argument_keys: Keys of `args` that any of them reads.
+    """
+
+    plain: Decode
+    usual: Decode
+    decimal: Decode
+    argument_keys: frozenset[str]
+
+    @classmethod
+    def of(cls, columns: Collection[str]) -> Decoders:
+        """Those that read what these columns of `HostEvents` are made of."""
+        unread = {name for made, names in _FIELDS if made.isdisjoint(columns) for name in names}
+        arguments = _without(Arguments, unread)
+        # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
+        plain = arguments if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
+        return cls(
+            plain=msgspec.json.Decoder(_without(PlainEvent, unread, plain)).decode_lines,
+            usual=msgspec.json.Decoder(_without(Event, unread, arguments)).decode_lines,
+            decimal=msgspec.json.Decoder(_without(DecimalEvent, unread, arguments)).decode_lines,
+            argument_keys=frozenset(field.encode_name for field in msgspec.structs.fields(arguments)),
+        )
+
+
+def _without(
+    record: type[msgspec.Struct], unread: Collection[str], arguments: type[msgspec.Struct] | None = None
+) -> type[msgspec.Struct]:
+    """The record without some fields, and with `args` of this type."""
+    fields: list[tuple[str, Any, Any]] = []
+    for field in msgspec.structs.fields(record):
+        if field.name == "args" and arguments is not None:
+            fields.append((field.name, arguments, arguments()))
+        elif field.name not in unread:
+            fields.append((field.name, field.type, msgspec.field(default=field.default, name=field.encode_name)))
+    config = record.__struct_config__
+    return msgspec.defstruct(
+        record.__name__,
+        fields,
+        frozen=config.frozen,
+        gc=False,
+        forbid_unknown_fields=config.forbid_unknown_fields,
+    )

@@ -23,6 +23,8 @@ from ._text_window import TextWindow
 
 _STEP_BYTES: Final = 3 << 17
 """Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
+_LONGEST_BYTES: Final = (1 << 31) - (1 << 20)
+"""An event that is longer is refused: an int32 holds its length, and that of what is read with its end."""
 _FIRST_BYTES: Final = 64
 """Enough to tell what kind of file this is."""
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
@@ -87,7 +89,9 @@ Take = Callable[[EventBlock], bool]
 an element that is no JSON raises BadElementError."""
 
 
-def split_events(blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: int = _STEP_BYTES) -> Surroundings:
+def split_events(
+    blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: int = _STEP_BYTES, longest_bytes: int = _LONGEST_BYTES
+) -> Surroundings:
     """Cut the text of a trace into blocks of events and give them to `take`, in order.
 
     Args:
@@ -95,9 +99,10 @@ def split_events(blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: 
         take: See `Take`.
         name: What messages call the document.
         step_bytes: How much more to read after each block.
+        longest_bytes: How long an event may be.
 
     Raises:
-        JsonSyntaxError: The text is no JSON, or it ends early.
+        JsonSyntaxError: The text is no JSON, it ends early, or an event is longer than that.
         NotAProfileError: It is something else, or JSON without an array of events.
     """
     window = TextWindow(blocks)
@@ -107,7 +112,7 @@ def split_events(blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: 
             raise _no_array(window.text(), name)
     head = window.text()[:end]
     window.drop(end)
-    _split_array(window, take, step_bytes)
+    _split_array(window, take, step_bytes, longest_bytes)
     while window.read(max(window.size, 1)):
         pass
     return Surroundings(head, window.text(), window.offset)
@@ -127,7 +132,7 @@ class _Gap:
     after_bytes: int
 
 
-def _split_array(window: TextWindow, take: Take, step_bytes: int) -> None:
+def _split_array(window: TextWindow, take: Take, step_bytes: int, longest_bytes: int) -> None:
     """Give out all elements; what follows them is left in the window, the `]` first, white space aside."""
     gap: _Gap | None = None
     is_first = True
@@ -154,8 +159,11 @@ def _split_array(window: TextWindow, take: Take, step_bytes: int) -> None:
         # A quote too many would let the rest of the text look like one event.
         if not len(elements) and not (found := find_syntax_error(window.text(), window.offset)).is_cut:
             raise found
+        if window.size > longest_bytes:
+            raise JsonSyntaxError(f"an event is longer than {longest_bytes} bytes", window.offset)
         # Reading as much again as there is keeps one huge event linear.
-        if not window.read(step_bytes if len(elements) else max(window.size, step_bytes)):
+        more_bytes = step_bytes if len(elements) else max(min(window.size, longest_bytes + 1 - window.size), step_bytes)
+        if not window.read(more_bytes):
             raise find_syntax_error(window.text(), window.offset)
 
 

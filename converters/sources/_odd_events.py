@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from decimal import Decimal, InvalidOperation
 from typing import Final, cast
 
@@ -37,7 +38,9 @@ class OddEvents:
             ("args", ""), and ("element", "") for elements that are no objects.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, argument_keys: Collection[str]) -> None:
+        """Read these keys of `args`, and leave all others alone."""
+        self._argument_keys = argument_keys
         self.counts: Counter[tuple[str, str]] = Counter()
 
     def read(self, element: bytes) -> DecimalEvent | None:
@@ -90,6 +93,7 @@ class OddEvents:
         if found is None:
             self.counts["args", ""] += 1
             return NO_ARGUMENTS
+        found = {key: value for key, value in found.items() if key in self._argument_keys}
         return Arguments(
             external_id=self._link(found, "External id"),
             event_index=self._integer(found, "Ev Idx", -1),

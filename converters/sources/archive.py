@@ -5,7 +5,7 @@ How an event is written stands in the profile as a layout; `proto/README.md`, se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from rblnpb.profile import Profile, TraceDocument
 from rblnpb.wording import counted
 
 from ..event_layouts import EventTexts, Layout, texts_of
+from ..host_trace import ALL_COLUMNS
 from ..timeline import Bool, HostTrace
 from ._document import BLOCK_BYTES
 from .kineto import read_document
@@ -86,12 +87,13 @@ class ArchiveDocument:
         return b"".join(made.tolist())
 
 
-def archived_trace(profile: Profile, name: str | None = None) -> HostTrace:
+def archived_trace(profile: Profile, name: str | None = None, *, columns: Collection[str] = ALL_COLUMNS) -> HostTrace:
     """The host trace that a profile archives.
 
     Args:
         profile: With archived events.
         name: What messages call it; None: the session.
+        columns: As for `read_host`.
 
     Returns:
         The trace as `read_host` made it of the file that was archived. Its findings begin with what is odd about the profile.
@@ -113,7 +115,7 @@ def archived_trace(profile: Profile, name: str | None = None) -> HostTrace:
     document = ArchiveDocument(
         name, events, profile.trace_document or _NO_DOCUMENT, profile.strings, _layouts(name, events, profile.strings)
     )
-    host = read_document(document, document.blocks())
+    host = read_document(document, document.blocks(), columns)
     return replace(host, findings=(*findings, *host.findings))
 
 

@@ -10,16 +10,17 @@ Not read: whatever has no column; it stays in the document.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from typing import BinaryIO
 
 import numpy as np
 
 from rblnpb.columns import ABSENT
-from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
+from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError, UsageError
 from rblnpb.wording import counted
 
+from ..host_trace import ALL_COLUMNS, CORE_COLUMNS
 from ..timeline import Document, HostEvents, HostTrace
 from ._document import DocumentPass, open_document
 from ._event_columns import EventColumns
@@ -33,7 +34,13 @@ Progress = Callable[[int, int], None]
 """Called after each block with the bytes of the file that were read so far, and with how many it has."""
 
 
-def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False, progress: Progress | None = None) -> HostTrace:
+def read_host(
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    strict: bool = False,
+    progress: Progress | None = None,
+    columns: Collection[str] = ALL_COLUMNS,
+) -> HostTrace:
     """Read a host trace.
 
     Args:
@@ -41,6 +48,9 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
             a name.
         strict: Raise when something is odd, instead of reporting it in `findings`.
         progress: See `Progress`.
+        columns: Names of the columns of `HostEvents` that are needed; those of `CORE_COLUMNS` always are. The others are
+            neither read, nor kept, nor is it reported what is odd about them; using one raises AttributeError.
+            `VIEW_COLUMNS` and `TABLE_COLUMNS` name what it takes for a purpose.
 
     Returns:
         One row per event in the order of the file. `start_ns` is Unix time where the file says when its zero was
@@ -52,10 +62,17 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
         NotAProfileError: It is something else, or JSON without events.
         TruncatedError: It ends early; says how many events were whole.
         CheckError: `strict`, and a finding is a warning or worse.
+        UsageError: There is no column of such a name.
+
+    Example:
+        >>> from rblnpb import converters
+        >>> host = converters.read_host("rblnpb/data/transformer_step.json.gz", columns=["external_id"])
+        >>> host.events
+        HostEvents(4414 events: phase, category, name, track, start_ns, duration_ns, external_id)
     """
     document = open_document(source)
     reading = DocumentPass(document)
-    host = read_document(document, _reported(reading, document.size_bytes, progress))
+    host = read_document(document, _reported(reading, document.size_bytes, progress), columns)
     findings = (*host.findings, *_behind_gzip(reading))
     grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
     if strict and grave:
@@ -63,42 +80,45 @@ def read_host(source: str | os.PathLike[str] | BinaryIO, *, strict: bool = False
     return replace(host, findings=findings)
 
 
-def read_document(document: Document, blocks: Iterator[bytes]) -> HostTrace:
+def read_document(document: Document, blocks: Iterator[bytes], columns: Collection[str] = ALL_COLUMNS) -> HostTrace:
     """Read a host trace, wherever its text comes from.
 
     Args:
         document: What the trace keeps, so that its text can be read again.
         blocks: The first reading of it.
+        columns: As for `read_host`.
 
     Raises:
-        FormatError, NotAProfileError, TruncatedError: As for `read_host`.
+        FormatError, NotAProfileError, TruncatedError, UsageError: As for `read_host`.
     """
-    columns = EventColumns()
+    if unknown := sorted(set(columns) - ALL_COLUMNS):
+        raise UsageError(f"events of a host trace have no column {unknown[0]!r}; there are {', '.join(sorted(ALL_COLUMNS))}")
+    made = EventColumns(CORE_COLUMNS.union(columns))
     try:
-        around = split_events(blocks, columns.take, document.name)
+        around = split_events(blocks, made.take, document.name)
         metadata = read_metadata(around)
     except JsonSyntaxError as error:
-        raise _syntax_error(document, error, len(columns)) from error
+        raise _syntax_error(document, error, len(made)) from error
     except TruncatedError as error:
-        raise _cut(document, error.reason, error.offset, len(columns)) from error
-    events = columns.finish(metadata.base_time_ns)
-    odd = columns.odd.findings()
+        raise _cut(document, error.reason, error.offset, len(made)) from error
+    events = made.finish(metadata.base_time_ns)
+    odd = made.odd.findings()
     if around.is_bare_array and (len(events) or odd) and not events.phase.any():
         reason = 'it is JSON, but no trace: no element of its array is an event with a phase ("ph")'
         raise NotAProfileError(document.name, f"{reason}; torch.profiler writes traces by prof.export_chrome_trace(path)")
     return HostTrace(
         document=document,
         events=events,
-        strings=columns.strings,
-        tracks=columns.tracks,
+        strings=made.strings,
+        tracks=made.tracks,
         base_time_ns=metadata.base_time_ns,
         has_base_time=metadata.has_base_time,
         head=around.head,
         tail=around.tail,
         metadata=metadata.values,
-        thread_names=columns.thread_names,
-        process_names=columns.process_names,
-        process_labels=columns.process_labels,
+        thread_names=made.thread_names,
+        process_names=made.process_names,
+        process_labels=made.process_labels,
         findings=(*metadata.findings, *odd, *_findings(events)),
     )
 

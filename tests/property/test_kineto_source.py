@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
+from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
 from rblnpb.converters.sources._document import open_document
 from rblnpb.converters.sources._event_columns import EventColumns
 from rblnpb.converters.sources._exact_time import decimal_ns, float_ns, text_ns
 from rblnpb.converters.sources._json_blocks import split_events
 from rblnpb.converters.sources._json_metadata import read_metadata
 from rblnpb.converters.timeline import HostTrace
-from tests.support.json_events import events_of, slow_events
+from tests.support.json_events import events_of, slow_events, values_of
 
 # What a column is made of, mostly usual, sometimes odd; all as JSON text, for a number is more than its value.
 NUMBERS = (
@@ -132,10 +133,10 @@ def documents(draw: st.DrawFn) -> bytes:
     return text.encode()
 
 
-def read_in_pieces(document: bytes, block_bytes: int, step_bytes: int) -> HostTrace:
+def read_in_pieces(document: bytes, block_bytes: int, step_bytes: int, asked: frozenset[str] = ALL_COLUMNS) -> HostTrace:
     """As `read_host` does it, with blocks of another size."""
     blocks = (document[at : at + block_bytes] for at in range(0, len(document), block_bytes))
-    columns = EventColumns()
+    columns = EventColumns(asked)
     around = split_events(blocks, columns.take, "pieces", step_bytes=step_bytes)
     metadata = read_metadata(around)
     return HostTrace(
@@ -162,6 +163,16 @@ def test_events_are_those_of_the_slow_reader_whatever_the_size_of_a_block(
     assert document.endswith(trace.tail)
     assert trace.head.endswith(b"[")
     assert trace.tail.startswith(b"]")
+
+
+@given(documents(), st.integers(1, 900), st.sets(st.sampled_from(sorted(ALL_COLUMNS))))
+def test_columns_are_the_same_whichever_others_are_read(document: bytes, step_bytes: int, some: set[str]) -> None:
+    asked = CORE_COLUMNS | some
+
+    trace = read_in_pieces(document, 1 << 17, step_bytes, asked)
+
+    expected = slow_events(document)
+    assert values_of(trace) == {name: [getattr(event, name) for event in expected] for name in (asked - {"track"}) | {"pid", "tid"}}
 
 
 def nearest_ns(microseconds: Decimal | None) -> int:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.timeline import HostTrace, Id
@@ -65,12 +66,17 @@ def slow_events(document: bytes) -> list[SlowEvent]:
 
 def events_of(trace: HostTrace) -> list[SlowEvent]:
     """The rows of a trace in the same form."""
-    columns = {column.name: getattr(trace.events, column.name).tolist() for column in fields(trace.events)}
-    tracks = [trace.tracks[row] for row in columns.pop("track")]
-    for name in ("category", "name", "input_dims", "concrete_inputs", "context", "flow_id"):
-        columns[name] = [trace.strings[row] for row in columns[name]]
-    columns |= {"pid": [track.pid for track in tracks], "tid": [track.tid for track in tracks]}
+    columns = values_of(trace)
     return [SlowEvent(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+
+
+def values_of(trace: HostTrace) -> dict[str, list[Any]]:
+    """The columns that were read of a trace, by the names of `SlowEvent`, with texts in place of their rows."""
+    columns = {name: column.tolist() for name, column in trace.events.columns().items()}
+    tracks = [trace.tracks[row] for row in columns.pop("track")]
+    for name in columns.keys() & {"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"}:
+        columns[name] = [trace.strings[row] for row in columns[name]]
+    return {**columns, "pid": [track.pid for track in tracks], "tid": [track.tid for track in tracks]}
 
 
 def _event(text: str, base_ns: int, offset: int) -> SlowEvent:

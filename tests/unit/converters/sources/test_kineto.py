@@ -18,9 +18,12 @@ from typing import Any
 import pytest
 
 from rblnpb.columns import ABSENT
+from rblnpb.converters.host_trace import CORE_COLUMNS
+from rblnpb.converters.sources._json_blocks import split_events
+from rblnpb.converters.sources._json_errors import JsonSyntaxError
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import HostTrace, HostTrack
-from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError
+from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError, UsageError
 from tests.support.json_events import SlowEvent, events_of, slow_events
 from tests.support.shared_traces import ROOT, SHARED, shared_file
 
@@ -469,6 +472,40 @@ def test_a_quote_too_many_is_found_without_reading_to_the_end() -> None:
 
     assert refusal.value.offset == 1 + broken.index('15000"')
     assert progress[-1] < 0.9 * len(broken)
+
+
+def test_an_event_longer_than_its_length_can_tell_is_refused() -> None:
+    document = b'[{"name": "a"}, {"name": "' + b"x" * 300 + b'"}]'
+    blocks = [document[at : at + 10] for at in range(0, len(document), 10)]
+
+    with pytest.raises(JsonSyntaxError, match="an event is longer than 200 bytes") as caught:
+        split_events(iter(blocks), lambda _: True, "pieces", step_bytes=10, longest_bytes=200)
+    assert caught.value.offset == document.index(b' {"name": "xx')
+
+
+def test_a_column_of_one_value_takes_no_memory() -> None:
+    event = b'{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1.000, "args": {"External id": 7}}'
+
+    events = read(b"[" + b", ".join([event] * 5) + b"]").events
+
+    spread = {name for name, column in events.columns().items() if column.strides != (0,)}
+    assert spread == {"start_ns", "duration_ns", "external_id", "offset", "length"}
+    assert (events.category.tolist(), events.context.tolist()) == ([1] * 5, [0] * 5)
+
+
+def test_only_what_is_asked_for_is_read() -> None:
+    event = b'{"ph": "X", "name": "a", "ts": 1, "id": 7, "args": {"External id": "x", "Bytes": "y", "Input Dims": [[2]]}}'
+
+    trace = read(b"[" + event + b"]", columns={"external_id"})
+
+    assert trace.events.columns().keys() == CORE_COLUMNS | {"external_id"}
+    assert trace.strings == ("", "a")
+    assert codes(trace) == [("odd-number", 1, "External id"), ("no-duration", 1, "")]
+
+
+def test_a_column_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"no column 'dims'; there are binding_point, category, "):
+        read(KINETO, columns={"dims"})
 
 
 def test_strict_raises_what_would_be_a_finding() -> None:
