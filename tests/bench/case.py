@@ -19,10 +19,6 @@ STANDARD, LARGE = (100_000, 1_000_000), 10_000_000
 SIDES = ("ours", "plain", "c")
 
 
-class UnavailableError(Exception):
-    """This work cannot be done here; the text says why."""
-
-
 class Usage(NamedTuple):
     """What one run took; the peak is of the whole process, None where the run had none of its own."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.bench import analysis_cases, command_cases, host_cases, profile_cases, recorder_cases, sink_cases
+from tests.bench import analysis_cases, command_cases, host_cases, profile_cases, recorder_cases, report_cases, sink_cases
 from tests.bench.case import Case
 
 CASES = (
@@ -10,6 +10,7 @@ CASES = (
     *host_cases.CASES,
     *sink_cases.CASES,
     *analysis_cases.CASES,
+    *report_cases.CASES,
     *command_cases.CASES,
     *recorder_cases.CASES,
 )

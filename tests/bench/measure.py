@@ -65,9 +65,6 @@ def measure(case: Case, size: int, folder: Path, rounds: int | None = None, *, w
         folder: For inputs and outputs; inputs that it holds are used again.
         rounds: How many; None: as many as take little time, three where they do not take seconds.
         with_peak: Whether a fresh process tells its peak.
-
-    Raises:
-        UnavailableError: It cannot be done here.
     """
     work = case.work(size, folder)
     seconds, figures, peak_mib = _turns(work, rounds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from rblnpb.clock import clock_maps
 from rblnpb.columns import ABSENT, DeviceSlices
 from rblnpb.profile import Profile
 from tests.bench import baseline
-from tests.bench.case import Case, Side, UnavailableError, Work
+from tests.bench.case import Case, Side, Work
 from tests.bench.inputs import CALL_NS, COMMANDS, FIRST_US, device_profile
 
 ROW_COLUMNS = ("command_row", "engine_id", "start_ticks", "duration_ticks", "launch_id", "instance", "sequence", "workload",
@@ -177,8 +176,6 @@ def window_of_all(path: Path, window_ns: tuple[int, int]) -> DeviceSlices:
 
 
 def set_up_window(count: int, folder: Path) -> Work:
-    if "window" not in inspect.signature(rblnpb.read).parameters:
-        raise UnavailableError("rblnpb.read has no window yet")
     path = profile_file(folder, count)
     start_ns = int(device_profile(count).device_slices.start_ticks[count // 2]) - 10**12 + FIRST_US * 1000
     window_ns = (start_ns, start_ns + WINDOW_NS)

@@ -28,21 +28,17 @@ class CaseRun:
         case: Which.
         runs: By ascending size.
         aside: At a smaller size, where the plain way is too slow for those; None: it is not.
-        reason: Why there is no more.
     """
 
     case: Case
     runs: Sequence[Measured]
     aside: Measured | None = None
-    reason: str = ""
 
 
 def table(case_runs: Sequence[CaseRun]) -> str:
     """A row for each case and size but the smallest, which serves to tell the growth."""
     rows: list[tuple[str, ...]] = [HEADINGS]
     for one in case_runs:
-        if not one.runs:
-            rows.append((one.case.what, *[""] * (len(HEADINGS) - 2), one.reason))
         rows += [_row(run, one) for run in one.runs[1:] or one.runs]
     return _aligned(rows)
 

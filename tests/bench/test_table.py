@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.bench.__main__ import main
-from tests.bench.case import ROOT, Case, Process, Side, UnavailableError, Work
+from tests.bench.case import ROOT, Case, Process, Side, Work
 from tests.bench.measure import Measured, measure
 from tests.bench.saved import save
 from tests.bench.table import BEGIN, END, CaseRun, put_into, table
@@ -71,12 +71,6 @@ def test_a_plain_way_that_is_slow_is_told_at_its_own_size() -> None:
     assert cells(row)[6:8] == ["30,000 (n = 1,000)", "30.0"]
 
 
-def test_what_cannot_be_done_says_why() -> None:
-    row = table([CaseRun(case(), (), None, "no compiler")]).splitlines()[-1]
-
-    assert [cell for cell in cells(row) if cell] == ["sort", "no compiler"]
-
-
 def test_a_process_is_measured_with_its_start_and_its_peak(tmp_path: Path) -> None:
     hog = Process((sys.executable, "-c", "x = b'x' * (64 << 20); print(len(x))"))
     found = measure(case(set_up=lambda size, folder: Work(Side(hog))), 1, tmp_path, rounds=1)
@@ -122,15 +116,6 @@ def test_a_case_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str])
         main(["no-such-case"])
 
     assert "there is no case no-such-case; there are write-pb, " in capsys.readouterr().err
-
-
-def test_what_cannot_be_done_here_does_not_end_the_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def unavailable(size: int, folder: Path) -> Work:
-        raise UnavailableError("not on this machine")
-
-    monkeypatch.setattr("tests.bench.__main__.CASES", (case(set_up=unavailable),))
-    assert main([]) == 0
-    assert "not on this machine" in capsys.readouterr().out
 
 
 def comparison() -> ModuleType:
