@@ -106,6 +106,7 @@ class ClockMap:
         uncertainty_ns: Largest half bracket of the anchors.
         drift_ppm: Measured rate against the nominal one, parts per million over the whole; 0.0 when either is unknown.
         step_count: Anchors at which the clock was set: the reading went backwards, or far off its rate.
+        later: Of the readings after the last anchor, when the clock was set then and these agree with each other; else None.
     """
 
     clock: Clock
@@ -115,6 +116,7 @@ class ClockMap:
     uncertainty_ns: int
     drift_ppm: float
     step_count: int
+    later: ClockMap | None = None
 
     @classmethod
     def of(cls, clock: Clock, snapshots: tuple[ClockSnapshot, ...]) -> ClockMap:
@@ -144,7 +146,53 @@ class ClockMap:
         if len(at) > 1 and clock.nominal_hz:
             nominal_ns = int(at[-1] - at[0]) * 10**9 / clock.nominal_hz
             drift = (nominal_ns / int(ns[-1] - ns[0]) - 1.0) * 1e6
-        return cls(clock, at, ns, _residuals(at, ns), max(s.uncertainty_ns for s in own), drift, steps)
+        uncertainty_ns = max(s.uncertainty_ns for s in own)
+        later = cls._later(clock, tuple(s for s in own if s.monotonic_ns > kept_ns[-1]))
+        return cls(clock, at, ns, _residuals(at, ns), uncertainty_ns, drift, steps, later)
+
+    @classmethod
+    def _later(cls, clock: Clock, left_out: tuple[ClockSnapshot, ...]) -> ClockMap | None:
+        """The map of readings that a step left out at the end; None where they are none or give none."""
+        try:
+            return cls.of(clock, left_out) if left_out else None
+        except ClockError:
+            return None
+
+    def span_near(self, start_ticks: npt.NDArray[Any], duration_ticks: npt.NDArray[Any], near_ns: Int64) -> tuple[Int64, Int64]:
+        """Start and duration in host monotonic ns of slices that begin near known times, where readings leave open when.
+
+        A counter that turned over several times reads alike in every turn: the turn is taken in which the slice begins least behind
+        the known time, or before it by at most an eighth of a turn. One that was set may read alike before and after: taken is
+        where the slice begins least behind the known time, and a distance before it counts a thousand times, since nothing begins
+        before it is submitted, but for what the readings are off.
+
+        Args:
+            start_ticks: uint64[n]; raw.
+            duration_ticks: uint64[n].
+            near_ns: int64[n]; host monotonic; when each was submitted.
+
+        Returns:
+            int64[n], int64[n].
+        """
+        start_ns, duration_ns = self._in_turn_near(start_ticks, duration_ticks, near_ns)
+        if self.later is None:
+            return start_ns, duration_ns
+        other_ns, other_duration_ns = self.later.span_near(start_ticks, duration_ticks, near_ns)
+        # It was set between two readings: before the first of them this map holds, behind the second the later one.
+        may_be_own, may_be_other = start_ns < self.later.anchor_ns[0], other_ns > self.anchor_ns[-1]
+        is_other = _distance(other_ns, near_ns) < _distance(start_ns, near_ns)
+        is_other = may_be_other & (is_other | ~may_be_own)
+        return np.where(is_other, other_ns, start_ns), np.where(is_other, other_duration_ns, duration_ns)
+
+    def _in_turn_near(self, start_ticks: npt.NDArray[Any], duration_ticks: npt.NDArray[Any], near_ns: Int64) -> tuple[Int64, Int64]:
+        start = self.unwrap(start_ticks)
+        if self.clock.width_bits < 64:
+            turn = 1 << self.clock.width_bits
+            expected = self.to_ticks(near_ns) - turn // 8
+            start = expected + ((start - expected) & np.int64(turn - 1))
+        end = start + np.asarray(duration_ticks).astype(np.int64)
+        start_ns = self.unwrapped_to_ns(start)
+        return start_ns, self.unwrapped_to_ns(end) - start_ns
 
     def to_monotonic_ns(self, ticks: npt.NDArray[Any]) -> Int64:
         """Host monotonic ns of raw ticks, each rounded to the nearest nanosecond.
@@ -198,6 +246,12 @@ class ClockMap:
             return at, ns, np.array([10**9], np.int64), np.array([self.clock.nominal_hz], np.int64)
         rise, run = np.diff(ns), np.diff(at)
         return at, ns, np.append(rise, rise[-1]), np.append(run, run[-1])
+
+
+def _distance(start_ns: Int64, near_ns: Int64) -> Int64:
+    """How far behind a time something is; before it, a thousand times as far."""
+    behind: Int64 = np.clip(start_ns - near_ns, -(1 << 52), 1 << 62)
+    return np.where(behind >= 0, behind, -1000 * behind)
 
 
 _BLOCK_ROWS: Final = 1 << 15
@@ -279,20 +333,36 @@ def _monotonic(ticks: list[int], at_ns: list[int], rate: Fraction) -> tuple[list
     """Anchors that ascend in both clocks, and how many readings showed a step.
 
     Where a clock was set, two readings cannot both be right for one line; the anchors before the step are kept, those after it are
-    left out and counted.
+    left out and counted. A single reading that was off is passed over; where the next one agrees with it, the anchors end.
     """
-    kept_ticks, kept_ns, steps = [ticks[0]], [at_ns[0]], 0
-    for value, now_ns in zip(ticks[1:], at_ns[1:], strict=True):
-        run, time = value - kept_ticks[-1], now_ns - kept_ns[-1]
-        if time <= 0 and run == 0:
+    odd: tuple[int, int] | None = None
+    kept, steps = (ticks[0], at_ns[0]), 0
+    kept_ticks, kept_ns = [ticks[0]], [at_ns[0]]
+    for place, reading in enumerate(zip(ticks[1:], at_ns[1:], strict=True), 1):
+        if reading[1] <= kept[1] and reading[0] == kept[0]:
             continue
-        is_off = rate > 0 and 100 * abs(run - time * rate) > max(time, _SETTLED_NS) * rate
-        if run <= 0 or time <= 0 or is_off:
-            steps += 1
+        if odd and rate > 0 and not _is_step(odd, reading, rate) and _off(odd, reading, rate) < _off(kept, reading, rate):
+            return kept_ticks, kept_ns, steps + len(ticks) - place
+        if _is_step(kept, reading, rate):
+            steps, odd = steps + 1, reading
             continue
-        kept_ticks.append(value)
-        kept_ns.append(now_ns)
+        kept, odd = reading, None
+        kept_ticks.append(reading[0])
+        kept_ns.append(reading[1])
     return kept_ticks, kept_ns, steps
+
+
+def _off(earlier: tuple[int, int], later: tuple[int, int], rate: Fraction) -> Fraction:
+    """How many ticks a reading is off the rate, seen from an earlier one; readings are (ticks, ns)."""
+    return abs(later[0] - earlier[0] - (later[1] - earlier[1]) * rate)
+
+
+def _is_step(earlier: tuple[int, int], later: tuple[int, int], rate: Fraction) -> bool:
+    """Whether the clock was set between two readings."""
+    run, time_ns = later[0] - earlier[0], later[1] - earlier[1]
+    if run <= 0 or time_ns <= 0:
+        return True
+    return rate > 0 and 100 * _off(earlier, later, rate) > max(time_ns, _SETTLED_NS) * rate
 
 
 def _residuals(at: Int64, ns: Int64) -> Int64:

@@ -22,6 +22,7 @@ from ..dialect import host_window
 from ..host_trace import UNIX_NS
 from ..timeline import Bool, ClockQuality, HostTrace, Int64
 from .clock_fit import ClockFit
+from .launch_times import LaunchTimes
 
 __all__ = ["Alignment", "RealTime", "require_unix_time"]
 
@@ -118,6 +119,7 @@ class Alignment:
         fitted: Quality of clocks that no reading places, but what the host trace holds of the same run; then no other clock is
             placed, and `maps` lead into the trace clock at once.
         is_alone: Whether no clock is placed at all, so that the trace clock is the device's own.
+        launched: When what ticks on these clocks was submitted, by clock id, where readings alone do not settle their times.
     """
 
     clocks: dict[int, Clock]
@@ -126,6 +128,7 @@ class Alignment:
     findings: tuple[Finding, ...]
     fitted: dict[int, ClockQuality] = field(default_factory=dict)
     is_alone: bool = False
+    launched: dict[int, LaunchTimes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, profile: Profile, *, needs_real_time: bool) -> Alignment:
@@ -163,7 +166,12 @@ class Alignment:
             message = f"the host's real-time clock was set {steps} times while recording"
             findings.append(Finding(Severity.WARNING, "real-time-step", message, steps))
         maps = clock_maps(profile.clocks, profile.clock_snapshots)
-        return cls({clock.clock_id: clock for clock in profile.clocks}, maps, real_time, tuple(findings))
+        times = LaunchTimes.of(profile)
+        launched = {
+            clock.clock_id: times for clock in profile.clocks if clock.clock_id in maps and times.settle(maps[clock.clock_id])
+        }
+        clocks = {clock.clock_id: clock for clock in profile.clocks}
+        return cls(clocks, maps, real_time, tuple(findings), launched=launched)
 
     @classmethod
     def of_fits(cls, profile: Profile, fits: Mapping[int, ClockFit]) -> Alignment:
@@ -207,7 +215,13 @@ class Alignment:
         Returns:
             int64[n], int64[n], bool[n].
         """
-        return self._place(table.clock_id, table.start_ticks, table.duration_ticks)
+        if not self.launched:
+            return self._place(table.clock_id, table.start_ticks, table.duration_ticks)
+        near_ns = np.zeros(len(table), np.int64)
+        for clock_id, times in self.launched.items():
+            own = table.clock_id == clock_id
+            near_ns[own] = times.near(table.launch_id[own])[0]
+        return self._place(table.clock_id, table.start_ticks, table.duration_ticks, near_ns)
 
     def place_counters(self, table: Counters) -> tuple[Int64, Bool]:
         """Times of samples in the trace clock, and which could be placed (the others are 0): int64[n], bool[n]."""
@@ -229,21 +243,23 @@ class Alignment:
         trace_ns, _, placed = self._place(clock_id, start_ns.view(np.uint64), duration.view(np.uint64))
         return trace_ns, placed
 
-    def _place(self, clock_id: UInt32, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:
+    def _place(self, clock_id: UInt32, start: UInt64, duration: UInt64, near_ns: Int64 | None = None) -> tuple[Int64, Int64, Bool]:
         used = np.unique(clock_id).tolist()
         if len(used) == 1:
-            start_ns, duration_ns, placed = self._spans(used[0], start, duration)
+            start_ns, duration_ns, placed = self._spans(used[0], start, duration, near_ns)
         else:
             start_ns, duration_ns = np.zeros(len(start), np.int64), np.zeros(len(start), np.int64)
             placed = np.zeros(len(start), np.bool_)
             for one in used:
                 rows = np.flatnonzero(clock_id == one)
-                start_ns[rows], duration_ns[rows], placed[rows] = self._spans(one, start[rows], duration[rows])
+                start_ns[rows], duration_ns[rows], placed[rows] = self._spans(
+                    one, start[rows], duration[rows], None if near_ns is None else near_ns[rows]
+                )
         if placed.all():
             return start_ns, duration_ns, placed
         return np.where(placed, start_ns, 0), np.where(placed, duration_ns, 0), placed
 
-    def _spans(self, clock_id: int, start: UInt64, duration: UInt64) -> tuple[Int64, Int64, Bool]:
+    def _spans(self, clock_id: int, start: UInt64, duration: UInt64, near_ns: Int64 | None = None) -> tuple[Int64, Int64, Bool]:
         """Start and duration in the trace clock of what one clock timed, and which of them these are right for.
 
         Every step is given only what it can place: a sum beyond 64 bits would come out as some other time.
@@ -257,19 +273,13 @@ class Alignment:
             if clock_map is None:
                 return at, length, np.zeros(len(at), np.bool_)
             placed = _lies_within(clock_map.unwrap(start), duration, *_placeable_ticks(clock_map))
-            at, length = clock_map.span_to_ns(start, duration)
+            if near_ns is None or clock_id not in self.launched:
+                at, length = clock_map.span_to_ns(start, duration)
+            else:
+                at, length = clock_map.span_near(start, duration, near_ns)
         placed &= _lies_within(at, length.view(np.uint64), -_PLACEABLE, _PLACEABLE)
         trace_ns = self.monotonic_to_trace(at)
         return trace_ns, length, placed & _lies_within(trace_ns, length.view(np.uint64), -_PLACEABLE, _PLACEABLE)
-
-    def outside_readings(self, slices: DeviceSlices) -> dict[int, int]:
-        """How many slices lie outside the readings of their clock, by clocks that are placed."""
-        counts = {}
-        for clock_id, clock_map in self.maps.items():
-            starts = clock_map.unwrap(slices.start_ticks[slices.clock_id == clock_id])
-            outside = (starts < clock_map.anchor_ticks[0]) | (starts > clock_map.anchor_ticks[-1])
-            counts[clock_id] = int(outside.sum())
-        return counts
 
     def qualities(self, outside: Mapping[int, int]) -> tuple[ClockQuality, ...]:
         """Quality of every placed clock, real time first.

@@ -17,6 +17,7 @@ from rblnpb.wording import counted
 from ..dialect import device_rows
 from ..timeline import AlignedSlices, Bool, HostTrace, Timeline
 from .align import Alignment
+from .clock_tally import ClockTally
 from .dependencies import slice_dependencies
 from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
 from .profile_slices import ARGUMENTS, Launched, engines_in_order, slices_of, tracks_of
@@ -43,11 +44,13 @@ def place_profile(
     launches, placed_launches = launches_of(profile, host, alignment, strings)
     engines = engines_in_order(profile)
     launched = Launched(launches, engines)
+    tally = ClockTally(alignment)
     if store is None:
         slices, placed = slices_of(profile, profile.device_slices, alignment, launched)
-        dependencies, outside = slice_dependencies(profile, placed), alignment.outside_readings(profile.device_slices)
+        tally.add(profile.device_slices)
+        dependencies = slice_dependencies(profile, placed)
     else:
-        slices, placed, outside = deferred_slices(profile, store, alignment, launched)
+        slices, placed = deferred_slices(profile, store, alignment, launched, tally)
         dependencies = stored_dependencies(profile, store, slices, launches.launch_id, placed)
     frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launched)
     runtime, placed_runtime = runtime_of(profile, alignment, launches, strings)
@@ -67,7 +70,7 @@ def place_profile(
         strings=strings.rows(),
         argument_names=ARGUMENTS,
         counts=counts_of(profile, len(placed)),
-        clocks=alignment.qualities(outside),
+        clocks=alignment.qualities(tally.outside),
         is_serialised=profile.session.drained_after_each_run,
         process_id=profile.session.process_id,
         device_name=_device_name(profile),
@@ -82,7 +85,7 @@ def place_profile(
         "host_slices": placed_runtime,
         "counters": placed_samples,
     }
-    findings = (*profile.findings, *alignment.findings, *_unplaced(placed_records), *_far(slices, alignment))
+    findings = (*tally.findings(profile.findings), *alignment.findings, *_unplaced(placed_records), *_far(slices, alignment))
     return replace(timeline, findings=findings), placed_records
 
 

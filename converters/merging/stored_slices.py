@@ -6,7 +6,6 @@ more by whoever writes it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, Protocol
 
@@ -18,6 +17,7 @@ from rblnpb.profile import Profile
 
 from ..timeline import AlignedSlices, Bool, DeferredDependencies, DeferredSlices, Int64, SliceDependencies, SliceNames
 from .align import Alignment
+from .clock_tally import ClockTally
 from .dependencies import between_commands, recorded_rows
 from .profile_slices import Launched, details_of, names_of, places_of
 
@@ -42,15 +42,16 @@ class SliceStore(Protocol):
 
 
 def deferred_slices(
-    profile: Profile, store: SliceStore, alignment: Alignment, launched: Launched
-) -> tuple[AlignedSlices, Bool, Counter[int]]:
-    """The slices that can be placed, in record order, which of the records those are, and how many each clock's readings miss.
+    profile: Profile, store: SliceStore, alignment: Alignment, launched: Launched, tally: ClockTally
+) -> tuple[AlignedSlices, Bool]:
+    """The slices that can be placed, in record order, and which of the records those are.
 
     Args:
         profile: As read, without its device slices.
         store: These.
         alignment: Of the profile's clocks.
         launched: What they are joined with.
+        tally: Counts them.
     """
     count = len(store)
     start_ns, duration_ns, launch = np.empty((3, count), np.int64)
@@ -58,10 +59,9 @@ def deferred_slices(
     placed = np.empty(count, np.bool_)
     is_used = np.zeros(len(profile.strings), np.bool_)
     is_used[0] = True
-    outside: Counter[int] = Counter()
     kept = 0
     for first, table in store.blocks():
-        outside.update(alignment.outside_readings(table))
+        tally.add(table)
         part, placed[first : first + len(table)] = places_of(table, alignment, launched)
         own = slice(kept, kept + len(part.start_ns))
         start_ns[own], duration_ns[own], track[own] = part.start_ns, part.duration_ns, part.track
@@ -75,7 +75,7 @@ def deferred_slices(
 
     columns = (start_ns[:kept], duration_ns[:kept], track[:kept], launch[:kept], rule[:kept])
     used = np.flatnonzero(is_used).astype(np.int64)
-    return DeferredSlices(*columns, launched.launches.host_row, read, profile.strings, used), placed, outside
+    return DeferredSlices(*columns, launched.launches.host_row, read, profile.strings, used), placed
 
 
 def stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool) -> SliceDependencies:

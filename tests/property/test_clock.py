@@ -138,14 +138,25 @@ def placed_by_the_rule(clock: Clock, snapshots: tuple[ClockSnapshot, ...], ticks
     rates = sorted(Fraction(b - a, q - p) for (p, a), (q, b) in pairwise(zip(moments, unwrapped, strict=True)) if q != p)
     r = Fraction(clock.nominal_hz, 10**9) or (rates[len(rates) // 2] if rates else Fraction(0))
     anchors, steps = [(unwrapped[0], moments[0])], 0
-    for m, value in list(zip(moments, unwrapped, strict=True))[1:]:
+    doubtful: list[tuple[int, int]] = []
+    later = list(zip(moments, unwrapped, strict=True))[1:]
+    for place, (m, value) in enumerate(later):
         run, time = value - anchors[-1][0], m - anchors[-1][1]
         if run == 0 and time <= 0:
             continue
+        if doubtful and r > 0:
+            run_since, time_since = value - doubtful[-1][0], m - doubtful[-1][1]
+            off = abs(run_since - time_since * r)
+            agrees = run_since > 0 and time_since > 0 and off <= max(time_since, 5_000_000) * r / 100
+            if agrees and off < abs(run - time * r):
+                steps += len(later) - place
+                break
         if run <= 0 or time <= 0 or (r > 0 and abs(run - time * r) > max(time, 5_000_000) * r / 100):
             steps += 1
+            doubtful.append((value, m))
         else:
             anchors.append((value, m))
+            doubtful.clear()
     # 4 and 5
     middle = 0 if clock.width_bits == 64 else (anchors[0][0] + anchors[-1][0]) // 2
     return [slow_ns(near(tick, middle), anchors, clock.nominal_hz) for tick in ticks], steps

@@ -12,11 +12,18 @@ from rblnpb.columns import Counters, DeviceSlices, Launches
 from rblnpb.converters.merging import merge
 from rblnpb.converters.merging.align import Alignment, RealTime, require_unix_time
 from rblnpb.converters.merging.clock_fit import fit_clock
+from rblnpb.converters.merging.clock_tally import ClockTally
 from rblnpb.errors import ClockError
 from rblnpb.profile import Profile, Session
 from tests.support.vendor_traces import BASE_NS, document, host_trace, op, span
 
 OFFSET_NS = 1_790_000_000_000_000_000
+
+
+def outside(alignment: Alignment, slices: DeviceSlices) -> dict[int, int]:
+    tally = ClockTally(alignment)
+    tally.add(slices)
+    return tally.outside
 
 
 def real(at_ns: int, offset_ns: int = OFFSET_NS, bracket_ns: int = 20) -> ClockSnapshot:
@@ -137,7 +144,7 @@ def test_a_set_clock_is_a_finding() -> None:
 def test_quality_of_every_clock_that_was_placed() -> None:
     alignment = Alignment.of(profile(*READINGS), needs_real_time=True)
     table = DeviceSlices.of(clock_id=16, start_ticks=np.array([499, 500, 10_500, 10_501], np.uint64))
-    qualities = alignment.qualities(alignment.outside_readings(table))
+    qualities = alignment.qualities(outside(alignment, table))
     found = [(quality.name, quality.snapshot_count, quality.extrapolated_count) for quality in qualities]
     assert found == [("host real time", 1, 0), ("rbln:0", 2, 2)]
 
@@ -218,7 +225,7 @@ def ticking(*clock_ids: int, clocks: tuple[Clock, ...] = (DEVICE,), start: int =
 def alone(made: Profile) -> tuple[list[int], list[bool], list[tuple[str, str]]]:
     alignment = Alignment.of(made, needs_real_time=False)
     start, _, placed = alignment.place(made.device_slices)
-    assert alignment.qualities(alignment.outside_readings(made.device_slices)) == () or not alignment.is_alone
+    assert alignment.qualities(outside(alignment, made.device_slices)) == () or not alignment.is_alone
     return start.tolist(), placed.tolist(), [(one.code, str(one.severity)) for one in alignment.findings]
 
 
@@ -272,5 +279,5 @@ def test_what_pairs_place_is_placed_and_nothing_else() -> None:
     alignment = Alignment.of_fits(made, {16: fit})
     start, length, placed = alignment.place(made.device_slices)
     assert (start.tolist(), length.tolist(), placed.tolist()) == ([OFFSET_NS, 0], [40, 0], [True, False])
-    assert alignment.qualities(alignment.outside_readings(made.device_slices)) == (fit.quality,)
+    assert alignment.qualities(outside(alignment, made.device_slices)) == (fit.quality,)
     assert (alignment.places_any(made), Alignment.of_fits(made, {}).places_any(made)) == (True, False)
