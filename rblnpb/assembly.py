@@ -245,7 +245,7 @@ class _Assembly:
         """The launches; of a window, those in it and those of other records in it, whenever they were."""
         chunks = self.packets.chunks.get(Launches.kind, [])
         builder = TableBuilder(Launches, sum(placed.count for placed in chunks))
-        named = _named_launches(self.facts, tables)
+        named = _named_launches(self.facts, tables) if self.window else np.empty(0, np.uint64)
         for placed in chunks:
             if placed.is_outside and not self._names_any(placed, named):
                 continue

@@ -56,14 +56,14 @@ def frozen(array: npt.NDArray[Any]) -> Any:
 
 
 def kept(values: Any, dtype: np.dtype[Any] | type[np.generic] | None = None) -> Any:
-    """Values as a read-only array of their own: a read-only array as it is, anything else copied.
+    """Values as a read-only array of their own: a read-only array as it is, also one that repeats one value; all else copied.
 
     Args:
         values: n values; an array or a sequence.
         dtype: Of the result; None = that of the values.
     """
     if isinstance(values, np.ndarray) and not values.flags.writeable:
-        return frozen(np.ascontiguousarray(values, dtype))
+        return values if values.strides == (0,) and dtype in (None, values.dtype) else frozen(np.ascontiguousarray(values, dtype))
     return frozen(np.array(values, dtype, order="C", ndmin=1))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from rblnpb.codec.packing import CodecError, decode_column, decode_text, encode_column, encode_text, length_delimited
-from rblnpb.columns import CHUNK_LIMIT, Table
+from rblnpb.columns import ABSENT, CHUNK_LIMIT, Table
 from rblnpb.container import Buffer, WireError, fields, varint
 from rblnpb.profile import KINDS
 from rblnpb.v1 import columns_pb2
@@ -168,4 +168,9 @@ def _read_records(data: Buffer, start: int, end: int, head: ChunkHead, only: str
             raise CodecError(f"column {name}: {error}") from error
     if "clock_id" in schema:
         columns["clock_id"] = np.uint32(head.clock_id & 0xFFFFFFFF)
+    for name, (dtype, nullable) in schema.items():
+        if dtype is not None and np.ndim(columns.get(name, 0)) == 0:
+            # One value for all records, held once.
+            one = np.array(columns.get(name, ABSENT if nullable else 0), dtype)
+            columns[name] = np.broadcast_to(one, head.count)
     return replace(head, unknown_columns=tuple(unknown)), table.of(head.count, **columns)

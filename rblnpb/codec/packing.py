@@ -194,12 +194,14 @@ def decode_column(
             values = _view(data, first, last, count, _RAW_WIDTHS.get(number, 8), kind)
     if values is None:
         raise CodecError(f"it has no form that this version knows{f': {unknown}' if unknown else ''}")
-    values = _as_dtype(values, dtype)
-    if len(values) == 1:
-        values = values[0]
     if valid is not None and nullable:
-        values = np.where(valid, values, ABSENT)
-    return frozen(values) if np.ndim(values) else values
+        _refuse_beyond(values, dtype)
+        # In one pass from the width of the wire.
+        filled = np.full(count, ABSENT, dtype)
+        np.copyto(filled, values, where=valid, casting="unsafe")
+        return frozen(filled)
+    values = _as_dtype(values, dtype)
+    return frozen(values) if len(values) > 1 else values[0]
 
 
 def _view(data: Buffer, start: int, end: int, count: int, width: int, kind: str) -> Array:
@@ -212,13 +214,17 @@ def _as_dtype(values: Array, dtype: np.dtype[Any]) -> Array:
     """The values as the table has them, without a copy where the bits are the same."""
     if values.dtype == dtype:
         return values
-    if values.dtype.itemsize >= dtype.itemsize:
+    _refuse_beyond(values, dtype)
+    if values.dtype.itemsize == dtype.itemsize and values.dtype.isnative:
+        return values.view(dtype)
+    return values.astype(dtype)
+
+
+def _refuse_beyond(values: Array, dtype: np.dtype[Any]) -> None:
+    if values.dtype != dtype and values.dtype.itemsize >= dtype.itemsize:
         top = int(np.iinfo(dtype).max)
         if int(values.max()) > top:
             raise CodecError(f"it holds {int(values.max())}, its limit is {top}")
-        if values.dtype.itemsize == dtype.itemsize and values.dtype.isnative:
-            return values.view(dtype)
-    return values.astype(dtype)
 
 
 def _decode_packed(content: Buffer, count: int, kind: str) -> Array:

@@ -487,3 +487,20 @@ def test_a_few_bytes_cannot_ask_for_many_rows() -> None:
 
     with pytest.raises(CodecError, match="its strings begin at row 1,200,000"):
         made.add(session_pb2.Definitions(first_strindex=1_200_000, strings=["a"]))
+
+
+def test_a_column_of_one_value_is_decoded_to_that_value_held_once() -> None:
+    table = DeviceSlices.of(1_000, clock_id=16, launch_id=7)
+    data = encode_chunk(table, 16, 0, "zstd")
+
+    decoded = decode_chunk(data, 0, len(data))[1]
+
+    assert decoded is not None
+    assert decoded.equals(table)
+    assert {name for name, column in decoded.columns().items() if column.strides == (0,)} == set(DeviceSlices.schema())
+
+
+def test_of_one_column_alone_the_others_are_as_if_they_were_absent() -> None:
+    data = encode_chunk(DeviceSlices.of(clock_id=16, launch_id=np.array([7, 8]), start_ticks=np.array([1, 2])), 16, 0, "raw")
+
+    assert DeviceSlices.of(clock_id=16, launch_id=np.array([7, 8])).equals(decode_chunk(data, 0, len(data), only="launch_id")[1])

@@ -163,3 +163,12 @@ def test_texts_are_equal_when_their_bytes_and_places_are() -> None:
 
     assert one.equals(TraceEvents.of(arguments=TextArray.of([b"ab", b"c"])))
     assert not one.equals(other)
+
+
+def test_one_value_for_all_records_is_held_once() -> None:
+    ours = np.broadcast_to(np.uint32(16), 1_000)
+    table = Counters.of(clock_id=ours, time_ticks=np.arange(1_000))
+
+    assert table.clock_id.strides == (0,)
+    assert table.take(slice(5, 900)).clock_id.strides == (0,)
+    assert table.take(np.array([3, 3])).clock_id.tolist() == [16, 16]
