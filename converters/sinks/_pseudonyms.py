@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections import Counter
 from typing import Final
 
 __all__ = ["Pseudonyms"]
@@ -27,14 +26,18 @@ class Pseudonyms:
             key: Of any length. Whoever knows it can test guesses of names; whoever does not cannot.
         """
         self._key = hashlib.pbkdf2_hmac("sha256", key, _SALT, _ROUNDS)
-        self._known: dict[tuple[str, str], str] = {}
+        self._seen: dict[str, set[int]] = {}
 
     def of(self, kind: str, text: str) -> str:
         """What stands for a text, such as "layer_kqzvbmtrxwha"; the letters follow from the text alone, whatever its kind."""
-        name = self._known.get((kind, text))
-        if name is None:
-            name = self._known[kind, text] = f"{kind}_{self._letters(text)}"
-        return name
+        rest = self._digest(text)
+        # Of the texts themselves there may be more than memory holds.
+        self._seen.setdefault(kind, set()).add(rest)
+        letters = []
+        for _ in range(_LENGTH):
+            rest, place = divmod(rest, len(_LETTERS))
+            letters.append(_LETTERS[place])
+        return f"{kind}_{''.join(letters)}"
 
     def number(self, purpose: str, limit: int) -> int:
         """A number from 0 on and below a limit of at most 2**64, which follows from key and purpose."""
@@ -42,14 +45,7 @@ class Pseudonyms:
 
     def counts(self) -> dict[str, int]:
         """How many different texts of each kind were replaced, by kind in the order of the alphabet."""
-        return dict(sorted(Counter(kind for kind, _ in self._known).items()))
-
-    def _letters(self, text: str) -> str:
-        rest, letters = self._digest(text), []
-        for _ in range(_LENGTH):
-            rest, place = divmod(rest, len(_LETTERS))
-            letters.append(_LETTERS[place])
-        return "".join(letters)
+        return {kind: len(self._seen[kind]) for kind in sorted(self._seen)}
 
     def _digest(self, text: str) -> int:
         data = text.encode("utf-8", "surrogatepass")

@@ -19,6 +19,7 @@ from ._redacted_names import RedactedNames
 __all__ = ["redacted_profile"]
 
 _SECOND_NS: Final = 10**9
+_UNIX_S: Final = UNIX_NS // _SECOND_NS
 _TABLES = TypeVar("_TABLES", DeviceSlices, WorkloadSlices)
 
 
@@ -77,30 +78,37 @@ class _RealClocks:
     """Clocks of a profile that show Unix time, and what is moved in them."""
 
     def __init__(self, profile: Profile, shift_s: int) -> None:
-        others = [
-            clock.clock_id for clock in profile.clocks if clock.kind is ClockKind.HOST_REALTIME and clock.nominal_hz == _SECOND_NS
-        ]
-        self._ids = [HOST_REALTIME, *others]
-        self._shift_ns = shift_s * _SECOND_NS
+        others = {clock.clock_id: clock.nominal_hz for clock in profile.clocks if clock.kind is ClockKind.HOST_REALTIME}
+        self._rates_hz = {HOST_REALTIME: _SECOND_NS} | others
+        self._shift_s = shift_s
+
+    def ticks(self, clock_id: int, ticks: int) -> int:
+        """A time of a clock; what is no Unix time, such as 0, stays."""
+        rate_hz = self._rates_hz.get(clock_id, 0)
+        return ticks - self._shift_s * rate_hz if rate_hz and ticks >= _UNIX_S * rate_hz else ticks
 
     def time(self, time_ns: int) -> int:
-        """A time of such a clock; what is no Unix time, such as 0, stays."""
-        return time_ns - self._shift_ns if time_ns >= UNIX_NS else time_ns
+        """A Unix time."""
+        return self.ticks(HOST_REALTIME, time_ns)
 
     def snapshot(self, snapshot: ClockSnapshot) -> ClockSnapshot:
-        if snapshot.clock_id not in self._ids:
-            return snapshot
-        return replace(snapshot, value_ticks=self.time(snapshot.value_ticks))
+        """A reading of a clock."""
+        return replace(snapshot, value_ticks=self.ticks(snapshot.clock_id, snapshot.value_ticks))
 
     def moved(self, table: _TABLES) -> _TABLES:
-        return table.replace(start_ticks=self._ticks(table.clock_id, table.start_ticks))
+        """Slices."""
+        return table.replace(start_ticks=self._column(table.clock_id, table.start_ticks))
 
     def moved_counters(self, counters: Counters) -> Counters:
-        return counters.replace(time_ticks=self._ticks(counters.clock_id, counters.time_ticks))
+        """Samples."""
+        return counters.replace(time_ticks=self._column(counters.clock_id, counters.time_ticks))
 
-    def _ticks(self, clock_id: UInt32, ticks: UInt64) -> UInt64:
-        is_moved = np.isin(clock_id, self._ids) & (ticks >= UNIX_NS)
-        return np.where(is_moved, ticks - np.uint64(self._shift_ns) * is_moved, ticks)
+    def _column(self, clock_id: UInt32, ticks: UInt64) -> UInt64:
+        moved = ticks.copy()
+        for clock, rate_hz in self._rates_hz.items():
+            is_moved = (clock_id == clock) & (ticks >= _UNIX_S * rate_hz) & (rate_hz > 0)
+            moved[is_moved] -= np.uint64(self._shift_s * rate_hz)
+        return moved
 
 
 def _session(session: Session, names: RedactedNames, clocks: _RealClocks) -> Session:

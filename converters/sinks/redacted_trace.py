@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, TypeVar
 
 import msgspec
-import numpy as np
 
 from ..host_trace import UNIX_NS
 from ..json_text import members
@@ -27,7 +26,9 @@ _EVENTS: Final = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 _ARGUMENTS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NO_TEXT: Final = msgspec.Raw(b"")
 _NO_DIGITS: Final = bytes.maketrans(b"0123456789", b"0" * 10)
-_TABLE_ROWS: Final = 1 << 17
+_TABLE_ROWS: Final = 1 << 15
+_LONGEST_BYTES: Final = 4096
+"""What a table holds takes some hundred megabytes at worst."""
 
 
 def write_redacted_trace(
@@ -53,8 +54,8 @@ def write_redacted_trace(
         FormatError: The trace's document cannot be read again.
         OSError: The stream does not take the bytes.
     """
-    is_moved = not host.has_base_time and _is_unix(host)
-    values = RedactedValues(names, shift_us=shift_s * 10**6 if is_moved else 0, without_shapes=without_shapes)
+    shift_us = 0 if _counts_from_base(host) else shift_s * 10**6
+    values = RedactedValues(names, shift_us=shift_us, without_shapes=without_shapes)
     is_bare = host.head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
     file.write(b"[" if is_bare else _opening(host, values, shift_s))
     texts = _EventTexts(values)
@@ -68,17 +69,19 @@ def write_redacted_trace(
     file.write(b"\n]" if is_bare else b"\n]}")
 
 
-def _is_unix(host: HostTrace) -> bool:
-    """Whether the times of a trace that says of no zero are Unix times."""
-    start_ns = host.events.start_ns[host.rows("X")]
-    return bool(len(start_ns)) and int(np.median(start_ns)) >= UNIX_NS
+def _counts_from_base(host: HostTrace) -> bool:
+    """Whether the zero of a trace is Unix time, so that all of its times are moved with it."""
+    return host.has_base_time and host.base_time_ns >= UNIX_NS
 
 
 def _opening(host: HostTrace, values: RedactedValues, shift_s: int) -> bytes:
     """The document up to the first event."""
     metadata = dict(host.metadata)
-    if host.has_base_time:
+    if _counts_from_base(host):
         metadata[_BASE_TIME_KEY] = host.base_time_ns - shift_s * 10**9
+    elif shift_s and _BASE_TIME_KEY in metadata and not host.has_base_time:
+        # No time that can be read, and who knows what it says of one.
+        metadata[_BASE_TIME_KEY] = None
     parts = [values.metadata(key, value) for key, value in metadata.items()]
     return b"{" + b",\n".join([*parts, b'"traceEvents":['])
 
@@ -88,16 +91,18 @@ _Made = TypeVar("_Made")
 
 
 class _Table(dict[_Key, _Made]):
-    """Results of a function; when there are too many it begins anew."""
+    """Results of a function; long ones are not kept, and when there are too many it begins anew."""
 
     def __init__(self, make: Callable[[_Key], _Made]) -> None:
         super().__init__()
         self._make = make
 
     def __missing__(self, given: _Key) -> _Made:
-        if len(self) >= _TABLE_ROWS:
-            self.clear()
-        made = self[given] = self._make(given)
+        made = self._make(given)
+        if not isinstance(made, bytes) or len(made) <= _LONGEST_BYTES:
+            if len(self) >= _TABLE_ROWS:
+                self.clear()
+            self[given] = made
         return made
 
 
@@ -105,7 +110,7 @@ class _EventTexts:
     """Texts of events, redacted."""
 
     def __init__(self, values: RedactedValues) -> None:
-        self._time = values.time
+        self._rare = values.rare
         self._members = _Table[tuple[bytes, str, bytes], bytes](lambda given: values.member(*given))
         self._arguments = _Table[tuple[bytes, str, bytes], bytes](lambda given: values.argument(*given))
         self._numbers = _Table(values.number_key)
@@ -120,9 +125,9 @@ class _EventTexts:
         parts = [
             self._args(category, phase, bytes(value))
             if key == "args"
-            # Times hardly come again: nothing is gained by keeping them.
-            else self._time(key, bytes(value))
-            if key in ("ts", "dur")
+            # These hardly come again: nothing is gained by keeping them.
+            else self._rare(key, bytes(value))
+            if key in ("ts", "dur", "id")
             else self._members[category, key, bytes(value)]
             for key, value in event.items()
         ]

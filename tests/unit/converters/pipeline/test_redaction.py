@@ -16,10 +16,11 @@ from rblnpb.converters.pipeline.inputs import Inputs
 from rblnpb.converters.pipeline.redaction import redact
 from rblnpb.errors import UsageError
 from tests.support import vendor_profiles
+from tests.support.device_dialects import DIALECTS, Dialect
 from tests.support.redaction import SECRET, secret_profile, secret_trace, texts_of
 from tests.support.shared_traces import BUNDLED_TRACE, host_trace_paths
 from tests.support.small_run import small_profile, small_trace
-from tests.support.vendor_traces import Launch, first_emitter, host_trace, newer_emitter, op
+from tests.support.vendor_traces import Launch, host_trace, op
 
 
 def numbers(value: Any) -> Any:
@@ -49,8 +50,6 @@ OPS = (op("aten::mm", 1_200, 2_000, external_id=1), op("acme::op", 5_000, 7_000,
 INPUTS = {
     "small run": lambda: Inputs(small_profile(), small_trace(), ()),
     "profile": lambda: Inputs(small_profile(), None, ()),
-    "first emitter": lambda: Inputs(None, host_trace([*OPS, *first_emitter(RUN)]), ()),
-    "newer emitter": lambda: Inputs(None, host_trace([*OPS, *newer_emitter(RUN)]), ()),
     "bundled": lambda: pipeline.read_inputs([BUNDLED_TRACE]),
 }
 
@@ -60,6 +59,16 @@ def test_every_analysis_gives_the_same_numbers(name: str) -> None:
     inputs = INPUTS[name]()
     redacted = redact(inputs, b"key").inputs
     assert reports(redacted) == reports(inputs)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_what_any_maker_of_devices_writes_is_read_the_same(dialect: Dialect) -> None:
+    inputs = Inputs(None, host_trace([*OPS, *dialect.rows(RUN)]), ())
+    redacted = redact(inputs, b"key").inputs
+    assert reports(redacted) == reports(inputs)
+    before, after = inputs.merge(), redacted.merge()
+    assert [track.kind for track in after.tracks] == [track.kind for track in before.tracks]
+    assert after.is_work().tolist() == before.is_work().tolist()
 
 
 @pytest.mark.parametrize("name", [name for name in host_trace_paths() if name not in ("odd_names", "transformer_train_rbln_sim")])

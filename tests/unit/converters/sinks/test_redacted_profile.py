@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 import rblnpb
-from rblnpb.clock import HOST_REALTIME, ClockSnapshot
+from rblnpb.clock import HOST_REALTIME, Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import Counters, DeviceSlices
 from rblnpb.converters.sinks._redacted_names import RedactedNames
 from rblnpb.converters.sinks.redacted_profile import redacted_profile
@@ -73,7 +73,12 @@ def test_unix_times_alone_are_moved() -> None:
     whole = profiles.tiny()
     whole = whole.replace(
         session=replace(whole.session, started_real_ns=unix_ns, ended_real_ns=0, started_monotonic_ns=5),
-        clock_snapshots=(ClockSnapshot(HOST_REALTIME, unix_ns + 7, 1, 3), ClockSnapshot(16, 9, 1, 3)),
+        clocks=(*whole.clocks, Clock(17, "", 10**6, kind=ClockKind.HOST_REALTIME)),
+        clock_snapshots=(
+            ClockSnapshot(HOST_REALTIME, unix_ns + 7, 1, 3),
+            ClockSnapshot(16, 9, 1, 3),
+            ClockSnapshot(17, unix_ns // 1000, 1, 3),
+        ),
         device_slices=DeviceSlices.of(
             2, clock_id=np.array([HOST_REALTIME, 16]), start_ticks=np.array([unix_ns, unix_ns], np.uint64)
         ),
@@ -82,6 +87,6 @@ def test_unix_times_alone_are_moved() -> None:
     moved = redacted_profile(whole, NAMES, shift_s=shift_s)
     early_ns = unix_ns - shift_s * 10**9
     assert (moved.session.started_real_ns, moved.session.ended_real_ns, moved.session.started_monotonic_ns) == (early_ns, 0, 5)
-    assert [snapshot.value_ticks for snapshot in moved.clock_snapshots] == [early_ns + 7, 9]
+    assert [snapshot.value_ticks for snapshot in moved.clock_snapshots] == [early_ns + 7, 9, early_ns // 1000]
     assert moved.device_slices.start_ticks.tolist() == [early_ns, unix_ns]
     assert moved.counters.time_ticks.tolist() == [early_ns]

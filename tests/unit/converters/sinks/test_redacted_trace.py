@@ -112,6 +112,15 @@ def test_unix_times_are_moved_one_by_one_where_nothing_says_of_a_zero(ts: str, m
     assert f'"ts":{moved}}}'.encode() in redacted(document.encode(), shift_s=SHIFT_S)
 
 
+def test_unix_times_are_moved_whatever_events_have_them_and_where_the_zero_is_no_date() -> None:
+    instants = [{"ph": "i", "name": "mm", "ts": 1_790_000_000_000_000}]
+    for document in (instants, {"baseTimeNanoseconds": 0, "traceEvents": instants}):
+        moved = redacted(json.dumps(document).encode(), shift_s=SHIFT_S)
+        assert [one["ts"] for one in events_of(moved)] == [1_790_000_000_000_000 - SHIFT_S * 10**6]
+    odd = json.dumps({"baseTimeNanoseconds": "1790000000000000000.5", "traceEvents": []}).encode()
+    assert json.loads(redacted(odd, shift_s=SHIFT_S))["baseTimeNanoseconds"] is None
+
+
 def test_times_of_a_clock_of_its_own_are_not_moved() -> None:
     assert events_of(redacted(event(ts=123.5), shift_s=SHIFT_S))[0]["ts"] == 123.5
 
