@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
-from .host_trace import Document, HostTrace, Int64
+from .host_trace import Document, HostEvents, HostTrace, Int64
 
 __all__ = ["excerpt"]
 
@@ -69,8 +69,7 @@ def excerpt(host: HostTrace, rows: Int64) -> HostTrace:
         what stands between them.
     """
     events = host.events
-    # Columns that nobody asked for are not there.
-    columns: dict[str, Any] = {one.name: getattr(events, one.name)[rows] for one in fields(events) if hasattr(events, one.name)}
+    columns = {name: column[rows] for name, column in events.columns().items()}
     offset, length = columns["offset"], columns["length"]
     is_first = np.append(True, np.diff(rows) != 1)[: len(rows)]
     start, end = offset[is_first], (offset + length)[np.append(is_first[1:], True)[: len(rows)]]
@@ -79,4 +78,4 @@ def excerpt(host: HostTrace, rows: Int64) -> HostTrace:
     place = len(head) + np.cumsum(size) - size
     columns["offset"] = offset + (place - start)[np.cumsum(is_first) - 1]
     document = _Excerpt(host.document, start, end, head, b"\n" + host.tail)
-    return replace(host, document=document, events=type(events)(**columns))
+    return replace(host, document=document, events=HostEvents.some(columns))

@@ -13,7 +13,7 @@ from rblnpb.profile import Profile
 from ..timeline import Bool, Int64
 from .correlate import row_by_id
 
-__all__ = ["LaunchTimes"]
+__all__ = ["LaunchTimes", "is_settled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +37,7 @@ class LaunchTimes:
 
     def settle(self, clock_map: ClockMap) -> bool:
         """Whether they are needed to place what ticks on a clock: it was set, or the run may be longer than half a turn of it."""
-        if not len(self.ids):
-            return False
-        if clock_map.later is not None:
-            return True
-        width = clock_map.clock.width_bits
-        if width >= 64:
-            return False
-        times_ns = np.array([self.start_ns.min(), self.start_ns.max(), clock_map.anchor_ns[0], clock_map.anchor_ns[-1]])
-        ticks = clock_map.to_ticks(times_ns)
-        return 2 * (int(ticks.max()) - int(ticks.min())) >= 1 << width
+        return len(self.ids) > 0 and not is_settled(clock_map, int(self.start_ns.min()), int(self.start_ns.max()))
 
     def near(self, launch_id: npt.NDArray[np.uint64]) -> tuple[Int64, Bool]:
         """When records were submitted, or, where that is not known, the one before them, or else the one behind.
@@ -64,3 +55,17 @@ class LaunchTimes:
         known = np.flatnonzero(is_own)
         before = np.searchsorted(known, np.arange(len(row)), side="right") - 1
         return self.start_ns[row[known[np.maximum(before, 0)]]], is_own
+
+
+def is_settled(clock_map: ClockMap, *times_ns: int) -> bool:
+    """Whether the readings of a clock alone tell when its records were.
+
+    Args:
+        clock_map: Of the clock.
+        times_ns: Further times that the run reached, host monotonic.
+    """
+    width = clock_map.clock.width_bits
+    if clock_map.step_count or width >= 64:
+        return not clock_map.step_count
+    ticks = clock_map.to_ticks(np.array([*times_ns, int(clock_map.anchor_ns[0]), int(clock_map.anchor_ns[-1])], np.int64))
+    return 2 * (int(ticks.max()) - int(ticks.min())) < 1 << width

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from rblnpb.errors import CheckError, MergeError, Severity, UsageError
 from rblnpb.profile import Profile
 from rblnpb.reader import open_profile, read_all
 
+from ..host_trace import ALL_COLUMNS
 from ..merging import SliceStore, merge
 from ..sources.file_kinds import FileKind
 from ..sources.kineto import Progress, read_host
 from ..timeline import HostTrace, Timeline
 from .archives import holds_trace, unpack
 from .peeked import Peeked, expand, peek
-from .windows import Window
+from .windows import Window, stored_window
 
 __all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
 
@@ -57,6 +58,7 @@ def read_inputs(
     window: Window | None = None,
     strict: bool = False,
     defer: bool = False,
+    columns: Collection[str] = ALL_COLUMNS,
     progress: Progress | None = None,
 ) -> Inputs:
     """Read a device profile, a host trace, or one of each; which is which is told by content.
@@ -68,6 +70,7 @@ def read_inputs(
         strict: Refuse what is damaged or odd instead of reading what is whole.
         defer: Leave the device slices of a profile in its file where that is possible, so that more of them can be converted than
             memory holds.
+        columns: Columns of `HostEvents` that are needed; see `read_host`.
         progress: Called with (bytes done, bytes in all) while a host trace is read.
 
     Raises:
@@ -78,12 +81,15 @@ def read_inputs(
     """
     if sum(str(name) == "-" for name in (*inputs, host)) > 1:
         raise UsageError("standard input (-) can be read once: name the other input's file")
-    how = _How(strict, progress, defer)
+    how = _How(strict, progress, defer, columns)
     found = [peek(name) for given in inputs for name in expand(os.fspath(given))]
     vendors = [one for one in found if one.kind is FileKind.VENDOR_PROFILE]
-    parts = [_read_one(one, how) for one in found if one.kind is not FileKind.VENDOR_PROFILE]
-    if host is not None:
-        parts.append(_read_host(peek(os.fspath(host)), how))
+    parts = [] if host is None else [_read_host(peek(os.fspath(host)), how)]
+    # Host traces first: they tell which part of a profile a window is.
+    for one in sorted(found, key=lambda one: one.kind is not FileKind.HOST_TRACE):
+        if one.kind is not FileKind.VENDOR_PROFILE:
+            trace = next((part.host for part in parts if part.host is not None), None)
+            parts.append(_read_one(one, replace(how, window=window, trace=trace)))
     profiles = [part for part in parts if part.profile is not None]
     traces = [part for part in parts if part.host is not None]
     if vendors and profiles:
@@ -96,7 +102,7 @@ def read_inputs(
     names = [*(one.name for one in vendors), *(part.name for part in [*profiles, *traces])]
     own = profiles[0] if profiles else _Part("")
     trace = traces[0].host if traces else None
-    return Inputs(own.profile, trace, tuple(dict.fromkeys(map(display_name, names))), window, own.stored)
+    return Inputs(own.profile, trace, tuple(dict.fromkeys(map(display_name, names))), own.window or window, own.stored)
 
 
 @dataclass(frozen=True)
@@ -106,6 +112,9 @@ class _How:
     strict: bool
     progress: Progress | None
     defer: bool
+    columns: Collection[str]
+    window: Window | None = None
+    trace: HostTrace | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +125,27 @@ class _Part:
     profile: Profile | None = None
     host: HostTrace | None = None
     stored: SliceStore | None = None
+    window: Window | None = None
 
 
 def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
     """What is in an input that is no profile of the vendor's; `is_host`: it was given as a host trace."""
     if found.kind is FileKind.HOST_TRACE or (is_host and found.kind is FileKind.OTHER):
-        return _Part(found.name, host=read_host(found.source, strict=how.strict, progress=how.progress))
+        host = read_host(found.source, strict=how.strict, progress=how.progress, columns=how.columns)
+        return _Part(found.name, host=host)
     # What is of no known kind is refused by this reader, which names it.
     file = open_profile(found.source)
+    part = None if how.window is None else stored_window(how.window, file, how.trace)
+    window, times = part or (None, None)
     if how.defer:
-        profile, stored = file.profile_and_slices()
+        profile, stored = file.profile_and_slices(window=times)
         # Without launches the slices themselves are what is joined, and slices that tell of archived events go another way.
         if len(profile.launches) and not holds_trace(profile):
             # The file stays open as long as its slices are wanted.
-            return _Part(found.name, _sound(file.name, profile, how), stored=stored)
+            return _Part(found.name, _sound(file.name, profile, how), stored=stored, window=window)
     with file:
-        whole = _sound(file.name, file.profile(), how)
-    return _Part(found.name, *unpack(whole, display_name(found.name), strict=how.strict))
+        whole = _sound(file.name, file.profile(window=times), how)
+    return _Part(found.name, *unpack(whole, display_name(found.name), strict=how.strict, columns=how.columns), window=window)
 
 
 def _sound(name: str, profile: Profile, how: _How) -> Profile:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
-from rblnpb.errors import Finding, Severity, UsageError
+import numpy as np
+
+from rblnpb.clock import clock_maps
+from rblnpb.errors import ClockError, Finding, Severity, UsageError
+from rblnpb.reader import ProfileFile
 
 from ..host_trace import UNIX_NS
+from ..merging.align import Alignment
 from ..merging.around import around
-from ..merging.window import beginning_ns, within
-from ..timeline import Timeline
+from ..merging.launch_times import is_settled
+from ..merging.window import beginning_ns, host_beginning_ns, within
+from ..timeline import HostTrace, Timeline
 
-__all__ = ["Window", "parse_window"]
+__all__ = ["Window", "parse_window", "stored_window"]
+
+_MARGIN_NS: Final = 10**6
+"""What is read beyond a window before it is cut exactly."""
 
 _UNITS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 _EDGE: Final = re.compile(r"([+-]?[0-9][0-9_.,]*)\s*(ns|us|µs|ms|s)?")
@@ -28,11 +37,13 @@ class Window:
         start_ns, end_ns: From the first time that the inputs hold; the end is not in it; None: open. From `host_trace.UNIX_NS` on a
             number is a Unix time.
         around: What it is the time of: the name of an op, a step, a program or a layer; None: the times say it.
+        first_ns: First time that the inputs hold, trace clock, where it is known already; None: that of the timeline.
     """
 
     start_ns: int | None = None
     end_ns: int | None = None
     around: str | None = None
+    first_ns: int | None = None
 
     def times(self, first_ns: int) -> tuple[int | None, int | None]:
         """Start and end in the trace clock, for inputs whose first time is given."""
@@ -55,11 +66,47 @@ class Window:
                 message = f"{count:,} things are called {self.around!r}: the window is that of the first; --window names any other"
                 findings = (Finding(Severity.INFO, "window-of-several", message, count),)
         else:
-            first_ns = beginning_ns(timeline)
+            first_ns = beginning_ns(timeline) if self.first_ns is None else self.first_ns
             if first_ns is None:
                 return timeline
             start, end = self.times(first_ns)
         return within(timeline, start, end).with_findings(findings)
+
+
+def stored_window(window: Window, file: ProfileFile, host: HostTrace | None) -> tuple[Window, tuple[int, int]] | None:
+    """The part of a stored profile that a window needs, so that the rest of the file is not read.
+
+    Args:
+        window: What is asked for.
+        file: The profile.
+        host: The trace that it is to be joined with; None: none.
+
+    Returns:
+        The window with what its times count from, and first moment and end, host monotonic ns, with a margin; None where only all
+        records together tell: around a name, or where the readings of a clock do not settle its times.
+    """
+    bounds = file.bounds_ns()
+    if window.around is not None or bounds is None:
+        return None
+    # An empty window has all that records refer to, and the readings of the clocks.
+    head = file.profile(window=(0, 0))
+    maps = clock_maps(head.clocks, head.clock_snapshots)
+    if any(not is_settled(one) for one in maps.values()):
+        return None
+    try:
+        alignment = Alignment.of(head, needs_real_time=host is not None)
+    except ClockError:
+        return None
+    if alignment.is_alone:
+        return None
+    first_ns = int(alignment.monotonic_to_trace(np.array(bounds[:1]))[0])
+    first_of_host = None if host is None else host_beginning_ns(host)
+    first_ns = first_ns if first_of_host is None else min(first_ns, first_of_host)
+    edges = window.times(first_ns)
+    offsets = [0] if alignment.real_time is None else alignment.real_time.offset_ns.tolist()
+    start = bounds[0] if edges[0] is None else edges[0] - max(offsets) - _MARGIN_NS
+    end = bounds[1] + 1 if edges[1] is None else edges[1] - min(offsets) + _MARGIN_NS
+    return replace(window, first_ns=first_ns), (max(start, 0), max(start, end, 0))
 
 
 def parse_window(text: str) -> Window:
@@ -69,7 +116,7 @@ def parse_window(text: str) -> Window:
         UsageError: It is something else, or ends before it starts.
 
     >>> parse_window("1.5ms:20ms")
-    Window(start_ns=1500000, end_ns=20000000, around=None)
+    Window(start_ns=1500000, end_ns=20000000, around=None, first_ns=None)
     >>> parse_window("2s:").end_ns is None
     True
     """
