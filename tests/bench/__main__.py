@@ -3,6 +3,7 @@
     python -m tests.bench                        # all rows; under five minutes on two quiet cores
     python -m tests.bench read-kineto chrome     # some
     python -m tests.bench --large convert        # with the row of ten million
+    python -m tests.bench --profile read-kineto  # where a row spends its time, by function
     python -m tests.bench --save before.json     # for scripts/bench_compare.py before.json after.json
     python -m tests.bench --docs                 # writes the table into docs/performance.md
 
@@ -24,6 +25,7 @@ from pathlib import Path
 from tests.bench.case import LARGE, ROOT, Case
 from tests.bench.cases import CASES, case_named
 from tests.bench.measure import Measured, measure
+from tests.bench.profiled import profile
 from tests.bench.saved import save
 from tests.bench.table import CaseRun, machine, put_into, table
 
@@ -74,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--save", type=Path, metavar="FILE", help="keep what was measured as JSON (needs the dependency group bench)"
     )
+    parser.add_argument("--profile", action="store_true", help="tell where our side spends its time, instead of measuring it")
     parser.add_argument("--docs", action="store_true", help=f"put the table into {PAGE.relative_to(ROOT)}")
     options = parser.parse_args(arguments)
     if unknown := set(options.cases) - set(names):
@@ -81,6 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     begin = time.monotonic()
     cases = [case_named(name) for name in options.cases] or list(CASES)
     with tempfile.TemporaryDirectory() as folder:
+        if options.profile:
+            for case in cases:
+                print(profile(case, sizes_of(case, options)[-1], Path(folder)), end="\n\n")
+            return 0
         runs = [run_case(case, Path(folder), options) for case in cases]
     figures = f"Measured on {machine()}.\n\n{table(runs)}"
     print(figures)

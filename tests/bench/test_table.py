@@ -111,6 +111,15 @@ def test_a_run_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(cells(row)[2] and cells(row)[10] and cells(row)[11] for row in rows)
 
 
+def test_a_profile_tells_the_functions_of_our_side(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--profile", "union", "help", "--sizes", "1000"]) == 0
+
+    out = capsys.readouterr().out
+    assert "union, n = 1,000: " in out
+    assert "analyze/intervals.py:" in out
+    assert "help: a process of its own" in out
+
+
 def test_a_case_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["no-such-case"])
