@@ -81,8 +81,8 @@ def add_window(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace, *, defer: bool = False) -> Inputs:
-    """The inputs that were named, with a progress bar; `defer`: see `pipeline.read_inputs`."""
+def read(options: argparse.Namespace, **how: Any) -> Inputs:
+    """The inputs that were named, with a progress bar; `how`: as for `pipeline.read_inputs`."""
     from .. import pipeline
     from ..pipeline.windows import Window, parse_window
 
@@ -92,9 +92,7 @@ def read(options: argparse.Namespace, *, defer: bool = False) -> Inputs:
     elif getattr(options, "around", None) is not None:
         window = Window(around=options.around)
     with ProgressBar("reading") as progress:
-        return pipeline.read_inputs(
-            options.inputs, options.host, window=window, strict=options.strict, defer=defer, progress=progress
-        )
+        return pipeline.read_inputs(options.inputs, options.host, window=window, strict=options.strict, progress=progress, **how)
 
 
 def read_timeline(options: argparse.Namespace) -> Timeline:

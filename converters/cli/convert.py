@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     suffix_format = options.to or _format_of(name)
     if name != "-":
         pipeline.require_writable(name, force=options.force)
-    inputs = read(options, defer=suffix_format in {"chrome", "perfetto"})
+    inputs = read(options, **_needed(suffix_format))
     if inputs.window is not None and suffix_format in {"pb", "json"}:
         raise UsageError("--window and --around choose what viewers show (--to chrome, perfetto); pb and json keep all of a run")
     is_as_it_was = options.to is None and suffix_format == "chrome" and inputs.window is None and _is_archive_alone(inputs)
@@ -63,6 +63,13 @@ def run(options: argparse.Namespace) -> int:
     if name != "-":
         print(f"wrote {name}: {told}", file=sys.stderr)
     return 0
+
+
+def _needed(suffix_format: str) -> dict[str, Any]:
+    """What it takes to write in a format, as arguments of `pipeline.read_inputs`; the less, the less memory."""
+    from ..host_trace import VIEW_COLUMNS
+
+    return {"defer": True, "columns": VIEW_COLUMNS} if suffix_format in {"chrome", "perfetto"} else {}
 
 
 def _format_of(name: str) -> str:

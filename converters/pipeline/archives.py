@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from rblnpb.columns import ABSENT, Dependencies, TraceEvents
 from rblnpb.errors import CheckError, Severity, UsageError
 from rblnpb.profile import KINDS, Profile
 
+from ..host_trace import ALL_COLUMNS
 from ..merging import merge as merge_timeline
 from ..sources.archive import ArchiveDocument, archived_trace
 from ..timeline import HostTrace, Timeline
@@ -27,13 +29,16 @@ def is_archived(host: HostTrace) -> bool:
     return isinstance(host.document, ArchiveDocument)
 
 
-def unpack(profile: Profile, name: str | None = None, *, strict: bool = False) -> tuple[Profile | None, HostTrace | None]:
+def unpack(
+    profile: Profile, name: str | None = None, *, strict: bool = False, columns: Collection[str] = ALL_COLUMNS
+) -> tuple[Profile | None, HostTrace | None]:
     """What a profile recorded itself, and the host trace that it archives.
 
     Args:
         profile: With a host trace or without.
         name: What messages call it.
         strict: Refuse a trace that is odd.
+        columns: Which columns of the trace are needed; see `read_host`.
 
     Returns:
         The profile without what it tells of the trace, or None when nothing is left; and the trace, or None when there is none.
@@ -45,7 +50,7 @@ def unpack(profile: Profile, name: str | None = None, *, strict: bool = False) -
     """
     if not holds_trace(profile):
         return profile, None
-    host = archived_trace(profile, name)
+    host = archived_trace(profile, name, columns=columns)
     grave = tuple(finding for finding in host.findings if finding.severity > Severity.INFO)
     if strict and grave:
         raise CheckError(host.document.name, grave)
