@@ -17,7 +17,7 @@ from ..sources.kineto import Progress, read_host
 from ..timeline import HostTrace, Timeline
 from .archives import holds_trace, unpack
 from .peeked import Peeked, expand, peek
-from .windows import Window
+from .windows import Window, stored_window
 
 __all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
 
@@ -84,9 +84,12 @@ def read_inputs(
     how = _How(strict, progress, defer, columns)
     found = [peek(name) for given in inputs for name in expand(os.fspath(given))]
     vendors = [one for one in found if one.kind is FileKind.VENDOR_PROFILE]
-    parts = [_read_one(one, how) for one in found if one.kind is not FileKind.VENDOR_PROFILE]
-    if host is not None:
-        parts.append(_read_host(peek(os.fspath(host)), how))
+    parts = [] if host is None else [_read_host(peek(os.fspath(host)), how)]
+    # Host traces first: they tell which part of a profile a window is.
+    for one in sorted(found, key=lambda one: one.kind is not FileKind.HOST_TRACE):
+        if one.kind is not FileKind.VENDOR_PROFILE:
+            trace = next((part.host for part in parts if part.host is not None), None)
+            parts.append(_read_one(one, replace(how, window=window, trace=trace)))
     profiles = [part for part in parts if part.profile is not None]
     traces = [part for part in parts if part.host is not None]
     if vendors and profiles:
@@ -99,7 +102,7 @@ def read_inputs(
     names = [*(one.name for one in vendors), *(part.name for part in [*profiles, *traces])]
     own = profiles[0] if profiles else _Part("")
     trace = traces[0].host if traces else None
-    return Inputs(own.profile, trace, tuple(dict.fromkeys(map(display_name, names))), window, own.stored)
+    return Inputs(own.profile, trace, tuple(dict.fromkeys(map(display_name, names))), own.window or window, own.stored)
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ class _How:
     progress: Progress | None
     defer: bool
     columns: Collection[str]
+    window: Window | None = None
+    trace: HostTrace | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +125,7 @@ class _Part:
     profile: Profile | None = None
     host: HostTrace | None = None
     stored: SliceStore | None = None
+    window: Window | None = None
 
 
 def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
@@ -129,15 +135,17 @@ def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
         return _Part(found.name, host=host)
     # What is of no known kind is refused by this reader, which names it.
     file = open_profile(found.source)
+    part = None if how.window is None else stored_window(how.window, file, how.trace)
+    window, times = part or (None, None)
     if how.defer:
-        profile, stored = file.profile_and_slices()
+        profile, stored = file.profile_and_slices(window=times)
         # Without launches the slices themselves are what is joined, and slices that tell of archived events go another way.
         if len(profile.launches) and not holds_trace(profile):
             # The file stays open as long as its slices are wanted.
-            return _Part(found.name, _sound(file.name, profile, how), stored=stored)
+            return _Part(found.name, _sound(file.name, profile, how), stored=stored, window=window)
     with file:
-        whole = _sound(file.name, file.profile(), how)
-    return _Part(found.name, *unpack(whole, display_name(found.name), strict=how.strict, columns=how.columns))
+        whole = _sound(file.name, file.profile(window=times), how)
+    return _Part(found.name, *unpack(whole, display_name(found.name), strict=how.strict, columns=how.columns), window=window)
 
 
 def _sound(name: str, profile: Profile, how: _How) -> Profile:
