@@ -3,6 +3,7 @@
 from .advice import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
 from .attribution import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
+from .checks import CheckReport, EventDetails, Place, PlacedFinding
 from .idle import (
     CAUSES,
     STEPS,
@@ -36,6 +37,7 @@ __all__ = [
     "AttributionTable",
     "CallStacks",
     "CauseTime",
+    "CheckReport",
     "ChipletActivity",
     "DeviceBounds",
     "DeviceCoverage",
@@ -46,6 +48,7 @@ __all__ = [
     "EngineOccupancy",
     "EngineOverlap",
     "EngineRate",
+    "EventDetails",
     "ExplainedOverheads",
     "Frame",
     "Gap",
@@ -64,6 +67,8 @@ __all__ = [
     "Occupancy",
     "OverheadPart",
     "OverheadTotal",
+    "Place",
+    "PlacedFinding",
     "ProfileStatus",
     "ProgramOccupancy",
     "QueueUse",
