@@ -1,30 +1,40 @@
-"""rblnpb check: every finding about one file."""
+"""rblnpb check: every finding about one file, or about each of several."""
 
 from __future__ import annotations
 
 import argparse
 
-from ._options import add_fail_on, add_format, exit_code, print_data
+from ._options import add_fail_on, add_format, exit_code, print_data, text_width
 
 EXAMPLES = """\
 examples:
   rblnpb check device.pb
-  rblnpb check trace.json.gz
+  rblnpb check trace.json.gz                                     # what is wrong, and what viewers would drop, move or round
+  rblnpb check device.pb trace.json                              # each by itself; 'rblnpb status' judges how well they fit
   rblnpb check device.pb --format json --fail-on warning
+  rblnpb check trace.json --format csv | cut -d, -f2-5
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of this subcommand."""
-    parser.add_argument("file", metavar="FILE", help="device profile or host trace; - = stdin")
-    add_format(parser, "text", "json")
+    help_text = "device profile, ours or the vendor's, or host trace; told apart by content; - = stdin"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=help_text)
+    add_format(parser, "text", "json", "csv")
     add_fail_on(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check and print."""
+    from rblnpb.errors import UsageError
+
     from .. import pipeline
 
-    report = pipeline.check_file(options.file)
-    print_data(report.to_json() if options.format == "json" else report.text())
+    if options.files.count("-") > 1:
+        raise UsageError("standard input (-) can be read once: name the other file")
+    report = pipeline.check_files(options.files)
+    if options.format == "json":
+        print_data(report.to_json())
+    else:
+        print_data(report.to_csv() if options.format == "csv" else report.text(text_width() or None))
     return exit_code(report.findings, options.fail_on)

@@ -6,6 +6,7 @@ Every step that the command line offers is a function here; nothing here knows a
 from ..analyze.slices.step_breakdown import step_breakdown
 from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks
+from .checks import FileFindings, check_file, check_files
 from .idle import Idle, idle
 from .inputs import Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
@@ -18,7 +19,7 @@ from .output import (
     write_perfetto_trace,
     write_profile,
 )
-from .reports import Contents, Explained, FileFindings, Status, check_file, explained_status, show_file, status
+from .reports import Contents, Explained, Status, explained_status, show_file, status
 from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 
@@ -44,6 +45,7 @@ __all__ = [
     "attribute",
     "call_stacks",
     "check_file",
+    "check_files",
     "default_summary_key",
     "device_bounds",
     "explained_status",

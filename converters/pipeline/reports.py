@@ -1,4 +1,4 @@
-"""The profile status, the findings of one file, and what is in it."""
+"""The profile status, and what is in a file."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import os
 from dataclasses import dataclass, replace
 from typing import overload
 
-from rblnpb.errors import Finding, verdict
-from rblnpb.profile import Profile
-
 from ..analyze.contents import profile_contents, trace_contents
 from ..analyze.explained import explained_totals
 from ..analyze.status import profile_status
 from ..results import ExplainedOverheads, ProfileStatus
 from ..sinks.contents import render_contents_json, render_contents_text
-from ..sinks.findings import render_findings_json, render_findings_text
 from ..sinks.status import render_explained_json, render_explained_text, render_status_json, render_status_text
 from ..sources.explain_dump import read_explain_dump
-from ..timeline import HostTrace, Timeline
-from .archives import unpack
+from ..timeline import Timeline
 from .inputs import display_name, read_file
 
-__all__ = ["Contents", "Explained", "FileFindings", "Status", "check_file", "explained_status", "show_file", "status"]
+__all__ = ["Contents", "Explained", "Status", "explained_status", "show_file", "status"]
 
 
 @dataclass(frozen=True)
@@ -83,41 +78,6 @@ def explained_status(path: str | os.PathLike[str], beside: Status | None = None)
     if beside is not None:
         return Status(replace(beside.values, explained=explained))
     return Explained(ExplainedOverheads(display_name(path), explained))
-
-
-@dataclass(frozen=True)
-class FileFindings:
-    """Every finding about one file."""
-
-    name: str
-    findings: tuple[Finding, ...]
-
-    @property
-    def verdict(self) -> str:
-        """The worst of the findings: "ok", "warning" or "error"."""
-        return verdict(self.findings)
-
-    def text(self) -> str:
-        """A verdict and a line a finding."""
-        return render_findings_text(self.name, self.verdict, self.findings)
-
-    def to_json(self) -> bytes:
-        """One JSON object, schema `rblnpb.check/1`."""
-        return render_findings_json(self.name, self.verdict, self.findings)
-
-
-def check_file(path: str | os.PathLike[str]) -> FileFindings:
-    """Everything that is odd about a profile or a host trace, all sessions of it; what several of them share is named once.
-
-    Raises:
-        FormatError: It cannot be read at all.
-    """
-    found = read_file(path)
-    sessions: list[Profile | HostTrace] = [*found] if isinstance(found, list) else [found]
-    # What is odd about a trace is as odd in an archive.
-    sessions += [trace for session in sessions if isinstance(session, Profile) and (trace := unpack(session)[1])]
-    findings = dict.fromkeys(finding for session in sessions for finding in session.findings)
-    return FileFindings(display_name(path), tuple(findings))
 
 
 @dataclass(frozen=True)

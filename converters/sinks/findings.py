@@ -1,4 +1,4 @@
-"""Findings of one file, as lines and as JSON."""
+"""Findings as JSON has them in every report."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from rblnpb.errors import Finding
 
-from ._json_values import json_report
-
-__all__ = ["finding_values", "render_findings_json", "render_findings_text"]
+__all__ = ["finding_values"]
 
 
 def finding_values(findings: Sequence[Finding]) -> list[dict[str, object]]:
@@ -23,15 +21,3 @@ def finding_values(findings: Sequence[Finding]) -> list[dict[str, object]]:
         }
         for finding in findings
     ]
-
-
-def render_findings_text(name: str, verdict: str, findings: Sequence[Finding]) -> str:
-    """A line with the verdict, and a line a finding, the worst first."""
-    ordered = sorted(findings, key=lambda finding: -finding.severity)
-    return "".join(f"{line}\n" for line in [f"{name}: {verdict}", *(f"  {finding}" for finding in ordered)])
-
-
-def render_findings_json(name: str, verdict: str, findings: Sequence[Finding]) -> bytes:
-    """One JSON object, schema `rblnpb.check/1`."""
-    value = {"schema": "rblnpb.check/1", "file": name, "verdict": verdict, "findings": finding_values(findings)}
-    return json_report(value)

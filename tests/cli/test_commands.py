@@ -433,13 +433,13 @@ def test_an_error_of_our_own_is_one_line_too(
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(pipeline, "check_file", broken)
+    monkeypatch.setattr(pipeline, "check_files", broken)
     ran = rblnpb_("check", "a.pb")
     assert (ran.code, ran.refusal) == (code, f"rblnpb: {text}\n")
 
 
 def test_a_traceback_can_be_asked_for(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "check_file", lambda path: 1 // 0)
+    monkeypatch.setattr(pipeline, "check_files", lambda paths: 1 // 0)
     monkeypatch.setenv("RBLNPB_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         rblnpb_("check", "a.pb")
@@ -449,7 +449,7 @@ def test_an_interrupt_has_the_code_of_one(rblnpb_: Run, monkeypatch: pytest.Monk
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline, "check_file", interrupted)
+    monkeypatch.setattr(pipeline, "check_files", interrupted)
     assert rblnpb_("check", "a.pb") == Ran(130, "", "")
 
 

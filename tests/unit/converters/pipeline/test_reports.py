@@ -1,4 +1,4 @@
-"""Status, findings and contents, from files."""
+"""Status and contents, from files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rblnpb
 from rblnpb.converters.merging import merge
-from rblnpb.converters.pipeline import check_file, explained_status, show_file, status
+from rblnpb.converters.pipeline import explained_status, show_file, status
 from rblnpb.profile import Session
 from tests.support.vendor_traces import Launch, device_profile, document, host_trace, op
 
@@ -33,28 +33,6 @@ def test_the_status_is_text_and_json() -> None:
     assert found.text().startswith("Profile status: OK\n")
     value = json.loads(found.to_json())
     assert (value["schema"], value["verdict"], value["counts"]["launches_matched"]) == ("rblnpb.status/1", "ok", 1)
-
-
-def test_a_whole_file_has_no_finding(tmp_path: Path) -> None:
-    name = write(tmp_path / "a.pb", 7)
-    found = check_file(name)
-    assert (found.name, found.findings, found.verdict, found.text()) == (name, (), "ok", f"{name}: ok\n")
-
-
-def test_a_cut_file_is_named(tmp_path: Path) -> None:
-    found = check_file(write(tmp_path / "a.pb", 7, cut=3))
-    assert [finding.code for finding in found.findings] == ["truncated", "not-ended"]
-    assert json.loads(found.to_json())["verdict"] == "warning"
-
-
-def test_what_all_sessions_of_a_file_share_is_named_once(tmp_path: Path) -> None:
-    found = check_file(write(tmp_path / "a.pb", 7, 9))
-    assert [finding.code for finding in found.findings] == ["several-sessions"]
-
-
-def test_findings_about_a_trace(tmp_path: Path) -> None:
-    (tmp_path / "trace.json").write_bytes(document([op("aten::mm", 1000, 2000)], base_time=False))
-    assert [finding.code for finding in check_file(tmp_path / "trace.json").findings] == ["no-base-time"]
 
 
 def test_contents_of_a_profile_of_a_trace_and_of_several_sessions(tmp_path: Path) -> None:
