@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.byte_rows import Column, Padded, join
 from rblnpb.clock import clock_maps
 from rblnpb.columns import DeviceSlices, WorkloadSlices
 from rblnpb.lanes import lanes, outer_first
-from rblnpb.name_columns import NameColumns, distinct
+from rblnpb.name_columns import NameParts, Speller, distinct
 from rblnpb.perfetto_wire import (
     EVENT_BEGIN,
     EVENT_END,
-    Padded,
     bundle,
     event,
-    join,
     message,
     number,
     numbers,
@@ -36,6 +35,7 @@ Int32 = npt.NDArray[np.int32]
 UInt8 = npt.NDArray[np.uint8]
 UInt64 = npt.NDArray[np.uint64]
 
+_BLOCK_ROWS: Final = 8192
 _FIRST_PID: Final = 5_000_000
 """Above every process id of Linux, whose greatest is 2^22."""
 _FIRST_TID: Final = 6_000_000
@@ -114,14 +114,18 @@ def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:
     uuids = [(session_id + place * _GOLDEN) % (1 << 64) or 1 for place in range(2 * len(shown))]
     yield _tracks(profile, shown, uuids, sequence_id)
     track_uuids = np.array(uuids[: len(shown)], np.uint64)
-    names = _names(profile, parts)
+    speller, names = _names(profile, parts)
     order = outer_first(start, end)
-    for rows in names.blocks(order):
-        texts = Padded(*names.take(rows))
-        yield slice_packets(track_uuids[track[rows]], start[rows], end[rows], texts, number(10, sequence_id)).tobytes()
+    for first in range(0, len(order), _BLOCK_ROWS):
+        block = order[first : first + _BLOCK_ROWS]
+        for piece in speller.pieces(names.text[block]):
+            rows = block[piece]
+            head, tails, size = speller.spelled(names.take(rows))
+            texts = (head, Padded(tails, size))
+            yield slice_packets(track_uuids[track[rows]], start[rows], end[rows], texts, number(10, sequence_id)).tobytes()
 
 
-def slice_packets(uuid: UInt64, start_ns: Int64, end_ns: Int64, names: Padded, sequence: bytes) -> UInt8:
+def slice_packets(uuid: UInt64, start_ns: Int64, end_ns: Int64, names: Sequence[Column], sequence: bytes) -> UInt8:
     """A begin and an end for every slice.
 
     Perfetto orders packets by time and takes those of one time as they come. So slices come in the order of their starts, outer
@@ -130,14 +134,14 @@ def slice_packets(uuid: UInt64, start_ns: Int64, end_ns: Int64, names: Padded, s
     Args:
         uuid: uint64[n]; of the tracks.
         start_ns, end_ns: int64[n]; not negative; no two slices of a track cross, and they are ordered by start, the longer first.
-        names: n names; UTF-8.
+        names: Columns of n names; UTF-8.
         sequence: The field that says which writer the packets are of.
 
     Returns:
         uint8[m]; the packets.
     """
     track = numbers(11, uuid)
-    begin = event(EVENT_BEGIN, start_ns, track, sequence, *message(23, [names]))
+    begin = event(EVENT_BEGIN, start_ns, track, sequence, *message(23, names))
     return join(len(start_ns), [*begin, *event(EVENT_END, end_ns, track, sequence)])
 
 
@@ -171,19 +175,18 @@ def engine_rows(engines: list[Engine], engine_id: npt.NDArray[np.uint32]) -> Int
     return np.array([rows.get(number, len(engines) - 1) for number in ids.tolist()], np.int32)[of_slice]
 
 
-def _names(profile: Profile, parts: list[_Placed]) -> NameColumns:
+def _names(profile: Profile, parts: list[_Placed]) -> tuple[Speller, NameParts]:
     """Names of the slices of several parts, which follow each other; a frame is called by its program."""
     programs = {program.program_id: program.name or f"program {program.program_id}" for program in profile.programs}
     texts = [utf8(text) for text in (*profile.strings, "Device Workload", *programs.values())]
     program_rows = {program_id: len(profile.strings) + 1 + row for row, program_id in enumerate(programs)}
     columns = [_name_parts(profile, part, program_rows) for part in parts]
-    return NameColumns(
-        profile.session.name_style, texts, **{name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
-    )
+    names = NameParts(**{name: np.concatenate([part[name] for part in columns]) for name in columns[0]})
+    return Speller(profile.session.name_style, texts), names
 
 
 def _name_parts(profile: Profile, part: _Placed, program_rows: dict[int, int]) -> dict[str, npt.NDArray[Any]]:
-    """Columns of `NameColumns` for the slices of a part."""
+    """Columns of `NameParts` for the slices of a part."""
     table, rows = part.table, part.rows
     if isinstance(table, WorkloadSlices):
         (ids,), of_slice = distinct(table.program_id[rows])

@@ -8,6 +8,7 @@ than names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -15,100 +16,224 @@ import numpy.typing as npt
 
 from rblnpb.naming import NameStyle
 
-__all__ = ["NameColumns", "distinct"]
+__all__ = ["NameParts", "Speller", "distinct"]
 
 Integers = npt.NDArray[np.integer[Any]]
+Bool = npt.NDArray[np.bool_]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 Rows = npt.NDArray[np.integer[Any]] | slice
 
-_BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 24
+"""Names of a block, all as long as the longest, take no more than this."""
 _TABLE_BYTES: Final = 1 << 24
-"""Tails that take no more than this, all as long as the longest, are held side by side."""
+"""Tails take no more than this, all as long as the longest; when there are more, the table begins anew."""
+_PLACES: Final = 1 << 21
+"""Of so many combinations of text, command and workload each has a place of its own."""
+_TAIL_BYTES: Final = 48
+"""What may stand around the text in a name, at most: two numbers of 20 digits each and four letters."""
 
 
-class NameColumns:
-    """Names of n slices by their parts."""
+@dataclass(frozen=True, eq=False)
+class NameParts:
+    """Parts of n names.
 
-    def __init__(
-        self,
-        style: NameStyle,
-        texts: Sequence[bytes],
-        *,
-        text: Integers,
-        is_whole: npt.NDArray[np.bool_],
-        command: Integers,
-        instance: Integers,
-        sequence: Integers,
-        workload: Integers,
-    ) -> None:
-        """Spell the tails.
+    Attributes:
+        text: int[n]; row of the texts: the layer, or the whole name.
+        is_whole: bool[n]; whether the text is the whole name; the other parts do not matter then. None = of none it is.
+        command, instance, sequence, workload: int[n]; as of `rblnpb.naming.render`.
+    """
+
+    text: Integers
+    is_whole: Bool | None
+    command: Integers
+    instance: Integers
+    sequence: Integers
+    workload: Integers
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def take(self, rows: Rows) -> NameParts:
+        """Of some names."""
+        return NameParts(
+            text=self.text[rows],
+            is_whole=None if self.is_whole is None else self.is_whole[rows],
+            command=self.command[rows],
+            instance=self.instance[rows],
+            sequence=self.sequence[rows],
+            workload=self.workload[rows],
+        )
+
+
+class Speller:
+    """Spells names, a block at a time. What it has spelled once it need not spell again, as long as there is room for it."""
+
+    def __init__(self, style: NameStyle, texts: Sequence[bytes]) -> None:
+        """Begin with nothing spelled.
 
         Args:
             style: How names are put together.
             texts: Texts that names are made of, UTF-8.
-            text: int[n]; row of `texts`, the layer, or the whole name.
-            is_whole: bool[n]; whether the text is the whole name; the other parts do not matter then.
-            command, instance, sequence, workload: int[n]; as of `rblnpb.naming.render`.
         """
         self._style = style
-        has_whole = bool(is_whole.any())
-        self._call = (instance, sequence, is_whole) if has_whole else (instance, sequence)
-        has_workload = style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM)
-        if has_whole:
-            command, workload = np.where(is_whole, 0, command), np.where(is_whole, -1, workload)
-        if not has_workload:
-            workload = np.broadcast_to(np.int64(-1), len(text))
-        elif int(workload.min(initial=0)) < -1:
-            workload = np.maximum(workload, -1)
-        parts = (text, command, workload, is_whole)
-        kinds, self._tail = distinct(*parts)
-        self._tails = [
-            texts[row] if whole else b"%s%s_%d" % (b"W%d_" % load if load >= 0 else b"", texts[row], index)
-            for row, index, load, whole in zip(*(kind.tolist() for kind in kinds), strict=True)
-        ]
-        self._tail_bytes = np.array(list(map(len, self._tails)), np.int64)
-        is_small = len(self._tails) * int(self._tail_bytes.max(initial=0)) <= _TABLE_BYTES
-        self._padded = _padded(self._tails) if is_small else None
+        self._texts = texts
+        self._text_bytes = np.array(list(map(len, texts)), np.int64)
+        self._longest = int(self._text_bytes.max(initial=0)) + _TAIL_BYTES
+        self._has_workload = style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM)
+        self._spans = (0, 0, 0)
+        self._row: Integers = np.empty(0, np.intp)
+        self._tails = _Texts()
 
-    def blocks(self, rows: Int64) -> Iterator[Int64]:
-        """Some rows in pieces whose names, all as long as the longest, and what belongs to them take little memory."""
-        rest = [rows[first : first + _BLOCK_ROWS] for first in range(0, len(rows), _BLOCK_ROWS)][::-1]
+    def pieces(self, text: Integers) -> Iterator[slice]:
+        """Pieces of a block whose names, all as long as the longest, take little memory.
+
+        Args:
+            text: int[n]; as of `NameParts`.
+        """
+        rest = [slice(0, len(text))] if len(text) else []
         while rest:
-            block = rest.pop()
-            if len(block) > 1 and len(block) * self._widest(block) > _BLOCK_BYTES:
-                rest += [block[len(block) // 2 :], block[: len(block) // 2]]
-            else:
-                yield block
+            piece = rest.pop()
+            count = piece.stop - piece.start
+            if count > 1 and count * self._longest > _BLOCK_BYTES:
+                longest = int(self._text_bytes[text[piece]].max()) + _TAIL_BYTES
+                if count * longest > _BLOCK_BYTES:
+                    middle = piece.start + count // 2
+                    rest += [slice(middle, piece.stop), slice(piece.start, middle)]
+                    continue
+            yield piece
 
-    def _widest(self, rows: Int64) -> int:
-        """Bytes of the longest tail of some names, or of all."""
-        return self._padded.shape[1] if self._padded is not None else int(self._tail_bytes[self._tail[rows]].max())
+    def spelled(self, parts: NameParts) -> tuple[UInt8, UInt8, Int64]:
+        """The names of some slices, of one piece.
 
-    def take(self, rows: Rows) -> tuple[UInt8, Int64]:
-        """uint8[k, w] and int64[k]; names of some slices, each from the left, and how long each is."""
-        tail = self._tail[rows]
-        if self._padded is not None:
-            tails, tail_bytes = self._padded, self._tail_bytes
-        else:
-            (used,), tail = distinct(tail)
-            tails, tail_bytes = _padded([self._tails[row] for row in used.tolist()]), self._tail_bytes[used]
-        if self._style is NameStyle.PLAIN:
-            return _rows(tails, tail), tail_bytes[tail]
-        kinds, head = distinct(*(part[rows] for part in self._call))
-        heads = self._heads(*(kind.tolist() for kind in kinds))
-        head_bytes = np.array(list(map(len, heads)), np.int64)[head]
-        return _side_by_side(_rows(_padded(heads), head), head_bytes, _rows(tails, tail), tail_bytes[tail])
+        Returns:
+            uint8[n, v]: what all of them begin with, as long in all of them; v may be 0. uint8[n, w] and int64[n]: what follows,
+            each from the left, and how long each is.
+        """
+        tail = self._tail_rows(parts)
+        tails, tail_bytes = _rows(self._tails.table, tail), self._tails.size.take(tail)
+        if self._style is NameStyle.PLAIN or not len(parts):
+            return np.empty((len(parts), 0), np.uint8), tails, tail_bytes
+        heads, size = self._heads(parts)
+        if int(size.min()) == int(size.max()):
+            return heads[:, : int(size[0])], tails, tail_bytes
+        return heads[:, :0], *_side_by_side(heads, size, tails, tail_bytes)
 
-    def _heads(self, instances: list[int], calls: list[int], wholes: Sequence[bool] = ()) -> list[bytes]:
-        """What stands before the tails of some calls."""
-        heads = [b"%d_" % call if call >= 0 else b"" for call in calls]
+    def _heads(self, parts: NameParts) -> tuple[UInt8, Int64]:
+        """What stands before the tails of calls, and how long each is. Mostly slices of one call follow each other."""
+        columns = [parts.sequence, *([parts.instance] if self._style is NameStyle.MULTI_STREAM else ())]
+        columns += [parts.is_whole] if parts.is_whole is not None else ()
+        is_next = columns[0][1:] != columns[0][:-1]
+        for column in columns[1:]:
+            is_next |= column[1:] != column[:-1]
+        first = np.concatenate(([0], np.flatnonzero(is_next) + 1))
+        if len(first) > len(parts) // 16:
+            kinds, row = distinct(*columns)
+            texts = self._spell_heads(*(kind.tolist() for kind in kinds))
+            return _rows(_padded(texts), row), np.array(list(map(len, texts)), np.int64)[row]
+        texts = self._spell_heads(*(column[first].tolist() for column in columns))
+        length = np.diff(first, append=len(parts))
+        table = _padded(texts)
+        repeated = table.view(f"V{table.shape[1]}")[:, 0].repeat(length)
+        return repeated.view(np.uint8).reshape(len(parts), -1), np.array(list(map(len, texts)), np.int64).repeat(length)
+
+    def _spell_heads(self, calls: list[int], *others: list[int]) -> list[bytes]:
         if self._style is NameStyle.MULTI_STREAM:
-            firsts = {instance: b"i%d_" % instance for instance in set(instances)}
-            heads = [firsts[instance] + head for instance, head in zip(instances, heads, strict=True)]
-        return [b"" if whole else head for whole, head in zip(wholes, heads, strict=True)] if wholes else heads
+            pairs = zip(others[0], calls, strict=True)
+            heads = [b"i%d_%d_" % pair if pair[1] >= 0 else b"i%d_" % pair[0] for pair in pairs]
+            others = others[1:]
+        else:
+            heads = [b"%d_" % call if call >= 0 else b"" for call in calls]
+        return [b"" if whole else head for whole, head in zip(others[0], heads, strict=True)] if others else heads
+
+    def _tail_rows(self, parts: NameParts) -> Integers:
+        """Rows of the table of tails; those that are new are spelled."""
+        text, command, load = parts.text, parts.command, parts.workload
+        load = np.maximum(load, -1) + np.int64(1) if self._has_workload else np.broadcast_to(np.int64(0), len(text))
+        if parts.is_whole is not None:
+            text = text + parts.is_whole * len(self._texts)
+            command, load = np.where(parts.is_whole, 0, command), np.where(parts.is_whole, 0, load)
+        if not len(text):
+            return np.empty(0, np.intp)
+        spans = tuple(max(span, int(column.max()) + 1) for span, column in zip(self._spans, (text, command, load), strict=True))
+        if spans[0] * spans[1] * spans[2] > _PLACES or int(command.min()) < 0:
+            kinds, of_name = distinct(text, command, load)
+            self._tails = _Texts()
+            self._spans, self._row = (0, 0, 0), self._row[:0]
+            self._tails.add(self._spell(*kinds))
+            return of_name
+        if spans != self._spans:
+            self._spread(spans)
+        key = (text * np.int64(spans[1]) + command) * spans[2] + load
+        row = self._row.take(key)
+        if int(row.min()) < 0:
+            self._learn(key, row < 0)
+            row = self._row.take(key)
+        return row
+
+    def _spread(self, spans: tuple[int, ...]) -> None:
+        """Make places for more combinations."""
+        wider = np.full(spans, -1, np.intp)
+        wider[tuple(slice(span) for span in self._spans)] = self._row.reshape(self._spans)
+        self._spans, self._row = (spans[0], spans[1], spans[2]), wider.reshape(-1)
+
+    def _learn(self, key: Int64, is_new: Bool) -> None:
+        """Spell what has no place yet; where there is no more room, what is not needed now loses it."""
+        keys = np.unique(key[is_new])
+        tails = self._spell_keys(keys)
+        if self._tails.bytes_with(tails) > _TABLE_BYTES:
+            self._tails = _Texts()
+            self._row.fill(-1)
+            keys = np.unique(key)
+            tails = self._spell_keys(keys)
+        self._row[keys] = np.arange(len(self._tails), len(self._tails) + len(keys))
+        self._tails.add(tails)
+
+    def _spell_keys(self, keys: Int64) -> list[bytes]:
+        _, commands, loads = self._spans
+        return self._spell(keys // (commands * loads), keys // loads % commands, keys % loads)
+
+    def _spell(self, text: Integers, command: Integers, load: Integers) -> list[bytes]:
+        texts, count = self._texts, len(self._texts)
+        return [
+            texts[row - count] if row >= count else b"%s%s_%d" % (b"W%d_" % (load - 1) if load else b"", texts[row], index)
+            for row, index, load in zip(text.tolist(), command.tolist(), load.tolist(), strict=True)
+        ]
+
+
+class _Texts:
+    """A growing table of texts.
+
+    Attributes:
+        table: uint8[k, w]; from the left.
+        size: int64[k]; bytes of each.
+    """
+
+    def __init__(self) -> None:
+        self.table = np.empty((0, 1), np.uint8)
+        self.size = np.empty(0, np.int64)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def bytes_with(self, texts: list[bytes]) -> int:
+        """How large the table is with these."""
+        return (self._count + len(texts)) * max(self.table.shape[1], *map(len, texts))
+
+    def add(self, texts: list[bytes]) -> None:
+        """More rows."""
+        more = _padded(texts)
+        count, width = self._count + len(texts), max(self.table.shape[1], more.shape[1])
+        if count > len(self.table) or width > self.table.shape[1]:
+            table, size = np.zeros((count + count // 2, width), np.uint8), np.zeros(count + count // 2, np.int64)
+            table[: self._count, : self.table.shape[1]] = self.table[: self._count]
+            size[: self._count] = self.size[: self._count]
+            self.table, self.size = table, size
+        self.table[self._count : count, : more.shape[1]] = more
+        self.size[self._count : count] = list(map(len, texts))
+        self._count = count
 
 
 def distinct(*columns: npt.NDArray[Any]) -> tuple[list[npt.NDArray[Any]], Int32]:

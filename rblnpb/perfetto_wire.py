@@ -1,20 +1,19 @@
 """Perfetto's wire format from columns: a block of packets is put together by numpy, not message by message.
 
 Field numbers are those of `perfetto/trace/trace_packet.proto` and of the messages that it refers to. What differs from packet to
-packet is written in fields of one width (numbers as varints longer than need be, which every protobuf reader takes), so that a
-block of packets is a table of bytes that is filled column by column. Only what has a length of its own, such as a name, is put
-between such columns.
+packet is written in fields of one width (numbers as varints longer than need be, which every protobuf reader takes), so that they
+are columns of `byte_rows`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.byte_rows import Column, row_sizes
 from rblnpb.container import varint
 
 try:  # four times as fast as zlib
@@ -27,20 +26,14 @@ __all__ = [
     "EVENT_COUNTER",
     "EVENT_END",
     "EVENT_INSTANT",
-    "Column",
-    "Entries",
-    "Padded",
     "bundle",
     "event",
     "field",
-    "join",
     "message",
     "number",
     "numbers",
     "process_packet",
-    "row_sizes",
     "sized",
-    "stack",
     "thread_packet",
     "utf8",
     "varint_bytes",
@@ -49,7 +42,6 @@ __all__ = [
 
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
-Bool = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.integer[Any]]
 
 EVENT_BEGIN: Final = 1
@@ -59,34 +51,8 @@ EVENT_COUNTER: Final = 4
 """Values of `TrackEvent.type`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Padded:
-    """A text for every row; a table of rows has at most one such column.
-
-    Attributes:
-        texts: uint8[n, w]; each text from the left; what stands behind it does not matter.
-        size: int64[n]; bytes of each.
-    """
-
-    texts: UInt8
-    size: Int64
-
-
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """Any number of pieces of one length for every row.
-
-    Attributes:
-        pieces: uint8[m, w]; all pieces, those of the first row first.
-        count: int64[n]; how many each row has; their sum is m.
-    """
-
-    pieces: UInt8
-    count: Int64
-
-
-Column = bytes | UInt8 | Padded | Entries
-"""A part of every row: the same bytes in all of them, a table uint8[n, w], or parts of lengths of their own."""
+_KEYS: Final = tuple(map(varint, range(1 << 13)))
+"""What stands before a field of a number up to 1,023: the number, and what sort of content follows."""
 
 
 def number(tag: int, value: int) -> bytes:
@@ -95,7 +61,7 @@ def number(tag: int, value: int) -> bytes:
     >>> number(8, 300).hex()
     '40ac02'
     """
-    return varint(tag << 3) + varint(value)
+    return _KEYS[tag << 3] + varint(value)
 
 
 def field(tag: int, content: bytes) -> bytes:
@@ -104,7 +70,7 @@ def field(tag: int, content: bytes) -> bytes:
     >>> field(1, b"ab").hex()
     '0a026162'
     """
-    return varint(tag << 3 | 2) + varint(len(content)) + content
+    return _KEYS[tag << 3 | 2] + varint(len(content)) + content
 
 
 def utf8(text: str) -> bytes:
@@ -170,27 +136,47 @@ def varints(values: Integers, width: int) -> list[UInt8]:
     >>> [column.tolist() for column in varints(np.array([1, 300]), 2)]
     [[[129, 0], [172, 2]]]
     """
-    # Each step takes groups of bits apart, until every byte has seven.
+    # Each step takes groups of bits apart, until every byte has seven: adding the upper group once moves it by one bit, adding it
+    # three times by two, and fifteen times by four.
     if width == 1:
         return [_bytes(values.astype(np.uint8))]
     if width == 2:
         low = values.astype("<u2")
-        return [_bytes((low & 0x7F) | ((low & 0x3F80) << 1) | 0x80)]
+        low += low & 0x3F80
+        low |= 0x80
+        return [_bytes(low)]
     if width == 4:
-        few: npt.NDArray[Any] = values.astype("<u4")
-        few = (few & 0x3FFF) | ((few & 0xFFF_C000) << 2)
-        few = (few & 0x7F_007F) | ((few & 0x3F80_3F80) << 1)
-        return [_bytes(few | 0x80_8080)]
+        return [_bytes(_four_bytes(values))]
     whole = values.astype("<u8")
-    many: npt.NDArray[Any] = (whole & 0x0FFF_FFFF) | ((whole & 0xFF_FFFF_F000_0000) << 4)
-    many = (many & 0x3FFF_0000_3FFF) | ((many & 0xFFF_C000_0FFF_C000) << 2)
-    many = (many & 0x7F_007F_007F_007F) | ((many & 0x3F80_3F80_3F80_3F80) << 1)
+    many: npt.NDArray[Any] = whole & 0x00FF_FFFF_FFFF_FFFF
+    for upper, times in ((0xFF_FFFF_F000_0000, 15), (0xFFF_C000_0FFF_C000, 3), (0x3F80_3F80_3F80_3F80, 1)):
+        part = many & upper
+        part *= times
+        many += part
     if width == 8:
         return [_bytes(many | 0x80_8080_8080_8080)]
     rest = ((whole >> 56) & 0x7F).astype("<u2")
     if width == 10:
         rest |= ((whole >> 63) << 8).astype("<u2") | 0x80
     return [_bytes(many | 0x8080_8080_8080_8080), _bytes(rest)[:, : width - 8]]
+
+
+def _four_bytes(values: Integers, more: int = 0) -> npt.NDArray[np.uint32]:
+    """uint32[n]; varints of the lower 28 bits of numbers.
+
+    Args:
+        values: int[n].
+        more: 0x8000_0000 where more bytes follow.
+    """
+    few = values.astype("<u4")
+    few &= 0xFFF_FFFF
+    part = few & 0xFFF_C000
+    part *= 3
+    few += part
+    np.bitwise_and(few, 0x3F80_3F80, out=part)
+    few += part
+    few |= 0x80_8080 | more
+    return few
 
 
 def _bytes(numbers: npt.NDArray[Any]) -> UInt8:
@@ -204,36 +190,32 @@ def numbers(tag: int, values: Integers) -> list[Column]:
         tag: Number of the field.
         values: int[n]; a negative one stands for its two's complement of 64 bits.
     """
-    least, greatest = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    least, greatest = (int(np.minimum.reduce(values)), int(np.maximum.reduce(values))) if len(values) else (0, 0)
     if least == greatest:
         return [number(tag, least % (1 << 64))]
-    return [varint(tag << 3), *varints(values, 10 if least < 0 else varint_bytes(greatest))]
+    width = 10 if least < 0 else varint_bytes(greatest)
+    if width > _FEW and least >> _FEW_BITS == greatest >> _FEW_BITS:
+        # Times that lie close together have their upper bytes in common.
+        upper = varint(greatest >> _FEW_BITS)
+        return [_KEYS[tag << 3], _bytes(_four_bytes(values, 0x8000_0000)), upper]
+    return [_KEYS[tag << 3], *varints(values, width)]
 
 
-def row_sizes(columns: Sequence[Column]) -> int | Int64:
-    """Bytes of every row: one number where all have the same, else int64[n]."""
-    size: int | Int64 = 0
-    for column in columns:
-        if isinstance(column, Padded):
-            size = size + column.size
-        elif isinstance(column, Entries):
-            size = size + column.count * column.pieces.shape[1]
-        else:
-            size = size + _width(column)
-    return size
+_FEW, _FEW_BITS = 4, 28
+"""How many bytes hold the lower bits of a number, and how many bits these are."""
 
 
 def message(tag: int, columns: Sequence[Column]) -> list[Column]:
     """A field with a message, or a text, of these columns in every row."""
     size = row_sizes(columns)
     if isinstance(size, int):
-        return [varint(tag << 3 | 2) + varint(size), *columns]
+        return [_KEYS[tag << 3 | 2] + varint(size), *columns]
     return [*sized(tag, size), *columns]
 
 
 def sized(tag: int, size: Int64) -> list[Column]:
     """Tag and length, in every row, of a field whose content follows."""
-    return [varint(tag << 3 | 2), *varints(size, varint_bytes(int(size.max(initial=0))))]
+    return [_KEYS[tag << 3 | 2], *varints(size, varint_bytes(int(np.maximum.reduce(size, initial=0))))]
 
 
 def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *columns: Column) -> list[Column]:
@@ -247,81 +229,3 @@ def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *
         *columns: What else the event says.
     """
     return message(1, [*numbers(8, time_ns), sequence, *message(11, [number(9, kind), *track, *columns])])
-
-
-def stack(count: int, columns: Sequence[bytes | UInt8]) -> UInt8:
-    """uint8[count, w]; columns side by side."""
-    width = sum(_width(column) for column in columns)
-    rows = np.empty((count, width), np.uint8)
-    if not count or not width:
-        return rows
-    same = b"".join(column if isinstance(column, bytes) else bytes(_width(column)) for column in columns)
-    rows.view(f"V{width}")[:, 0] = np.frombuffer(same, f"V{width}")
-    at = 0
-    for column in columns:
-        if not isinstance(column, bytes) and _width(column):
-            # One value of many bytes a row: numpy moves these several times as fast as many values.
-            kind = _kind(_width(column))
-            np.ndarray(count, kind, rows, at, (width,))[:] = column.view(kind)[:, 0]
-        at += _width(column)
-    return rows
-
-
-def join(count: int, columns: Sequence[Column]) -> UInt8:
-    """uint8[m]; all rows, one after the other: of each row what its columns hold, side by side."""
-    sizes = row_sizes(columns)
-    if isinstance(sizes, int):
-        return stack(count, [column for column in columns if isinstance(column, (bytes, np.ndarray))]).reshape(-1)
-    ends = np.cumsum(sizes)
-    parts = _placed(count, columns, ends - sizes)
-    # The last rows may be padded beyond the end.
-    packets = np.empty(int(ends[-1]) + max(pieces.shape[1] for _, pieces, _ in parts) if count else 0, np.uint8)
-    # What a padded text leaves behind it is written over, by the next one and then by all other parts.
-    for _, pieces, at in sorted(parts, key=lambda part: not part[0]):
-        if pieces.size:
-            kind = _kind(pieces.shape[1])
-            anywhere = np.ndarray(len(packets) - pieces.shape[1] + 1, kind, packets, 0, (1,))
-            anywhere[at] = pieces.view(kind)[:, 0]
-    return packets[: int(ends[-1]) if count else 0]
-
-
-def _placed(count: int, columns: Sequence[Column], at: Int64) -> list[tuple[bool, UInt8, Int64]]:
-    """Pieces of one length and where each begins; whether they are padded."""
-    parts: list[tuple[bool, UInt8, Int64]] = []
-    beside: list[bytes | UInt8] = []
-
-    def flush(at: Int64) -> Int64:
-        pieces = stack(count, beside)
-        parts.append((False, pieces, at))
-        beside.clear()
-        behind: Int64 = at + pieces.shape[1]
-        return behind
-
-    for column in columns:
-        if isinstance(column, (bytes, np.ndarray)):
-            beside.append(column)
-            continue
-        at = flush(at) if beside else at
-        if isinstance(column, Padded):
-            parts.append((True, column.texts, at))
-            at = at + column.size
-        else:
-            width = column.pieces.shape[1]
-            first = np.cumsum(column.count) - column.count
-            ordinal = np.arange(len(column.pieces)) - np.repeat(first, column.count)
-            parts.append((False, column.pieces, np.repeat(at, column.count) + width * ordinal))
-            at = at + width * column.count
-    if beside:
-        flush(at)
-    return parts
-
-
-def _width(column: bytes | UInt8) -> int:
-    return len(column) if isinstance(column, bytes) else column.shape[1]
-
-
-def _kind(width: int) -> np.dtype[Any]:
-    return np.dtype(_NUMBERS.get(width) or f"V{width}")
-
-
-_NUMBERS: Final = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
 
-from ..timeline import AlignedSlices, HostTrace, Int64, Timeline
+from ..timeline import AlignedSlices, Bool, HostTrace, Int64, Timeline
 from ._changes import changes
 from ._host_slices import flow_rows, following, innermost
 from ._launch_arrows import first_work, launch_arrows
-from ._perfetto_flows import Arrows, Ends, draw
+from ._perfetto_dependencies import Dependencies
+from ._perfetto_flows import Ends, FlowEnds, Flows, draw
 from ._perfetto_host import HostSide
-from ._perfetto_slices import SliceColumns
 
-__all__ = ["FRAMES", "HOST", "SLICES", "draw_arrows"]
+__all__ = ["FRAMES", "HOST", "SLICES", "TraceArrows", "draw_arrows"]
 
 HOST, SLICES, FRAMES = range(3)
 """Tables of slices that arrows join, in the order in which they are written."""
@@ -25,31 +25,65 @@ _START: Final = ord("s")
 _END: Final = ord("f")
 
 
-def draw_arrows(timeline: Timeline, side: HostSide | None, tables: Sequence[SliceColumns]) -> tuple[Arrows, tuple[Finding, ...]]:
+@dataclass(frozen=True, eq=False)
+class TraceArrows:
+    """All arrows of a trace.
+
+    Attributes:
+        begins, ends: For each table what the packets hold with which its slices begin and end.
+        host_begins, host_ends: Those of the host alone.
+        findings: What cannot be drawn, counted.
+    """
+
+    begins: list[list[Flows]]
+    ends: list[list[Flows]]
+    host_begins: FlowEnds
+    host_ends: FlowEnds
+    findings: tuple[Finding, ...]
+
+
+def draw_arrows(timeline: Timeline, side: HostSide | None) -> TraceArrows:
     """All arrows, and those that cannot be drawn, counted.
 
     Args:
         timeline: The timeline.
         side: Its host trace, if it has one.
-        tables: Its slices and its frames.
     """
     sources: list[Ends] = []
     targets: list[Ends] = []
     findings: list[Finding] = []
     if timeline.host is not None and side is not None:
         source, target, flow_findings = _host_arrows(timeline.host, side)
-        launched_by, launched, launch_findings = _launch_ends(timeline, side, tables, target)
+        launched_by, launched, launch_findings = _launch_ends(timeline, side, target)
         sources += [_host_ends(side, source), launched_by]
         targets += [_host_ends(side, target), launched]
         findings += [*flow_findings, *launch_findings]
-    if len(timeline.dependencies):
-        for ends, rows in ((sources, timeline.dependencies.predecessor), (targets, timeline.dependencies.successor)):
-            ends.append(_device_ends(timeline.slices, SLICES, tables[0], rows, side))
-    arrows = draw(Ends.join(sources), Ends.join(targets), len((HOST, SLICES, FRAMES)))
-    if arrows.lost:
-        text = f"{arrows.lost} arrows would point at what ended before they begin; they are left out"
-        findings.append(Finding(Severity.INFO, "arrows-backwards", text, arrows.lost))
-    return arrows, tuple(findings)
+    slices, predecessor, successor = timeline.slices, timeline.dependencies.predecessor, timeline.dependencies.successor
+    on_host = _on_host(slices, predecessor) | _on_host(slices, successor)
+    if side is not None and on_host.any():
+        sources.append(_device_ends(slices, SLICES, predecessor[on_host], side))
+        targets.append(_device_ends(slices, SLICES, successor[on_host], side))
+        predecessor, successor = predecessor[~on_host], successor[~on_host]
+    source_ends, target_ends = Ends.join(sources), Ends.join(targets)
+    arrows = draw(source_ends, target_ends, len((HOST, SLICES, FRAMES)))
+    begins: list[list[Flows]] = [[one] for one in arrows.begins]
+    ends: list[list[Flows]] = [[one] for one in arrows.ends]
+    lost = arrows.lost
+    if len(predecessor):
+        between = Dependencies(slices.start_ns, slices.duration_ns, predecessor, successor, len(source_ends.table) + 1)
+        begins[SLICES].append(between.begins)
+        ends[SLICES].append(between.ends)
+        lost += between.lost_count()
+    if lost:
+        text = f"{lost} arrows would point at what ended before they begin; they are left out"
+        findings.append(Finding(Severity.INFO, "arrows-backwards", text, lost))
+    return TraceArrows(begins, ends, arrows.begins[HOST], arrows.ends[HOST], tuple(findings))
+
+
+def _on_host(slices: AlignedSlices, rows: Int64) -> Bool:
+    """Which of some slices are shown in the host trace."""
+    is_shown: Bool = slices.event[rows] >= 0
+    return is_shown
 
 
 def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, tuple[Finding, ...]]:
@@ -91,23 +125,17 @@ def _host_ends(side: HostSide, place: Int64) -> Ends:
     )
 
 
-def _device_ends(slices: AlignedSlices, table: int, columns: SliceColumns, rows: Int64, side: HostSide | None) -> Ends:
-    """Slices of a table of the device side; those that came out of the host trace are in its table."""
-    written = np.empty(len(slices), np.int64)
-    written[columns.rows] = np.arange(len(columns.rows))
-    event = slices.event[rows]
+def _device_ends(slices: AlignedSlices, table: int, rows: Int64, side: HostSide) -> Ends:
+    """Slices of a table of the device side, joined with some of the host; what came out of the host trace is in its table."""
+    event, start_ns = slices.event[rows], slices.start_ns[rows]
     on_host = event >= 0
     place = np.where(on_host, event, rows)
-    rank = written[rows]
-    if side is not None and on_host.any():
-        rank = np.where(on_host, side.rank[event], rank)
-    start_ns = slices.start_ns[rows]
+    # No two of one table of the device are joined here, so that their order does not matter.
+    rank = np.where(on_host, side.rank[event], 0) if on_host.any() else np.zeros(len(rows), np.int64)
     return Ends(np.where(on_host, HOST, table), place, place, start_ns, start_ns + slices.duration_ns[rows], rank)
 
 
-def _launch_ends(
-    timeline: Timeline, side: HostSide, tables: Sequence[SliceColumns], pointed_at: Int64
-) -> tuple[Ends, Ends, tuple[Finding, ...]]:
+def _launch_ends(timeline: Timeline, side: HostSide, pointed_at: Int64) -> tuple[Ends, Ends, tuple[Finding, ...]]:
     """From ops to the first work of what they launched, where no flow of the host points already."""
     work = first_work(timeline)
     arrows = launch_arrows(timeline, work, (work.event >= 0) & np.isin(work.event, side.slices.rows[pointed_at]))
@@ -117,5 +145,5 @@ def _launch_ends(
         chosen = work.is_frame[arrows.launch] == (table == FRAMES)
         sources.append(_host_ends(side, op[chosen]))
         rows = work.row[arrows.launch[chosen]]
-        targets.append(_device_ends(slices, table, tables[table - SLICES], rows, side))
+        targets.append(_device_ends(slices, table, rows, side))
     return Ends.join(sources), Ends.join(targets), arrows.findings

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from rblnpb.lanes import outer_first
-from rblnpb.name_columns import NameColumns
+from rblnpb.name_columns import NameParts, Speller
 from rblnpb.naming import NameStyle
 from rblnpb.perfetto_wire import utf8
 
-from ..timeline import AlignedSlices, Bool, Id, Int32, Int64, SliceNames, Timeline
+from ..timeline import AlignedSlices, Bool, DeferredSlices, Id, Int32, Int64, Rows, SliceNames, Timeline
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
-from ._perfetto_slices import Argument, SliceColumns
+from ._perfetto_slices import Argument, SliceTable, Told
 from ._perfetto_tracks import TrackBook
-from ._slice_rows import Rows, linked
+from ._slice_rows import linked
 
 __all__ = ["DeviceTracks", "add_device_tracks", "device_tables"]
 
@@ -33,14 +34,14 @@ class DeviceTracks:
 
     Attributes:
         devices: Track of each device.
-        slices, frames, runtime: int32; the track of each; 0 for those that are shown in the host trace.
+        slices, frames, runtime: Give the tracks of some rows of each table, int32; of no use for what is shown in the host trace.
         categories: The category of what stands on each track.
     """
 
     devices: dict[str, int]
-    slices: Int32
-    frames: Int32
-    runtime: Int32
+    slices: Callable[[Rows], Int32]
+    frames: Callable[[Rows], Int32]
+    runtime: Callable[[Rows], Int32]
     categories: dict[int, str]
 
 
@@ -80,9 +81,9 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
         categories.update(dict.fromkeys(rows, RUNTIME_CATEGORY))
     return DeviceTracks(
         devices=devices,
-        slices=_tracks_of(timeline.slices, first, shown.slice_lane),
-        frames=_tracks_of(timeline.frames, first_frame, shown.frame_lane),
-        runtime=of_thread[shown.thread] + shown.runtime_lane,
+        slices=_tracks_of(timeline.slices.track, first, shown.slice_lane),
+        frames=_tracks_of(timeline.frames.track, first_frame, shown.frame_lane),
+        runtime=_tracks_of(shown.thread, of_thread, shown.runtime_lane),
         categories=categories,
     )
 
@@ -99,14 +100,18 @@ def _add_lanes(book: TrackBook, parent: int, name: str, count: int) -> list[int]
     return [book.row(parent, name if lane == 0 else f"{name} ({lane + 1})") for lane in range(count)]
 
 
-def _tracks_of(slices: AlignedSlices, first: Int32, lane: Int32) -> Int32:
-    tracks: Int32 = first[slices.track]
-    tracks += lane
-    tracks[slices.event >= 0] = 0
-    return tracks
+def _tracks_of(track: npt.NDArray[np.integer[Any]], first: Int32, lane: Int32) -> Callable[[Rows], Int32]:
+    """Gives the numbers of the tracks of some rows: the first of their own, and further ones for lanes."""
+    lanes = lane if lane.any() else None
+
+    def of(rows: Rows) -> Int32:
+        numbers: Int32 = first[track[rows]]
+        return numbers if lanes is None else numbers + lanes[rows]
+
+    return of
 
 
-def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, shift_ns: int) -> Iterator[SliceColumns]:
+def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, shift_ns: int) -> Iterator[SliceTable]:
     """What is to be written: device slices, frames, and what the runtime did.
 
     Args:
@@ -119,87 +124,91 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
     for row, text in tracks.categories.items():
         categories[row] = texts.number(CATEGORIES, text)
     for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
-        names, arguments = _names(slices.names), _arguments(timeline, slices, texts)
-        yield _columns(slices.start_ns, slices.duration_ns, track, categories, names, arguments, shift_ns)
+        speller = Speller(_style(slices), list(map(utf8, slices.strings)))
+        is_own = None if bool((slices.event < 0).all()) else slices.event < 0
+        read = _reader(timeline, slices, texts)
+        order = _order(slices.start_ns, slices.duration_ns, is_own)
+        yield SliceTable(order, slices.start_ns, slices.duration_ns, shift_ns, track, categories, speller, read)
     runtime = timeline.runtime
-    names = _plain_names(timeline.strings, runtime.name)
-    named = partial(texts.number, ANNOTATION_NAMES)
-    arguments = [
-        Argument.identifier(named("launch_id"), partial(linked, runtime.launch, timeline.launches.launch_id)),
-        Argument.number(named("size_bytes"), lambda rows: runtime.size_bytes[rows]),
-    ]
-    yield _columns(runtime.start_ns, runtime.duration_ns, tracks.runtime, categories, names, arguments, shift_ns)
+    speller, read = Speller(NameStyle.PLAIN, list(map(utf8, timeline.strings))), _runtime_reader(timeline, texts)
+    order = _order(runtime.start_ns, runtime.duration_ns, None)
+    yield SliceTable(order, runtime.start_ns, runtime.duration_ns, shift_ns, tracks.runtime, categories, speller, read)
 
 
-def _columns(
-    start_ns: Int64,
-    duration_ns: Int64,
-    track: Int32,
-    categories: Int32,
-    names: NameColumns,
-    arguments: list[Argument],
-    shift_ns: int,
-) -> SliceColumns:
-    is_ordered = bool((start_ns[1:] > start_ns[:-1]).all())
-    order = np.arange(len(start_ns)) if is_ordered else outer_first(start_ns, start_ns + duration_ns)
-    return SliceColumns(
-        rows=order if track.all() else order[track[order] > 0],
-        track=track,
-        start_ns=start_ns + shift_ns if shift_ns else start_ns,
-        duration_ns=duration_ns,
-        names=names,
-        categories=categories,
-        arguments=arguments,
-    )
+def _style(slices: AlignedSlices) -> NameStyle:
+    # One slice is enough to know it, and reads no more than that.
+    return slices.take(slice(0, 1)).names.style
 
 
-def _names(names: SliceNames) -> NameColumns:
-    is_whole = names.override > 0
-    return NameColumns(
-        names.style,
-        list(map(utf8, names.strings)),
-        text=np.where(is_whole, names.override, names.stage) if is_whole.any() else names.stage,
-        is_whole=is_whole,
-        command=names.command,
-        instance=names.instance,
-        sequence=names.sequence,
-        workload=names.workload,
-    )
+def _order(start_ns: Int64, duration_ns: Int64, is_own: Bool | None) -> Int32 | None:
+    """As of `SliceTable`; of all rows, or of some."""
+    if bool((start_ns[1:] > start_ns[:-1]).all()):
+        return None if is_own is None else np.flatnonzero(is_own).astype(np.int32)
+    order = outer_first(start_ns, start_ns + duration_ns).astype(np.int32)
+    return order if is_own is None else order[is_own[order]]
 
 
-def _plain_names(strings: tuple[str, ...], name: Int32) -> NameColumns:
-    nothing = np.zeros(len(name), np.int32)
-    return NameColumns(
-        NameStyle.PLAIN,
-        list(map(utf8, strings)),
-        text=name,
-        is_whole=np.ones(len(name), np.bool_),
-        command=nothing,
-        instance=nothing,
-        sequence=nothing,
-        workload=nothing,
-    )
-
-
-def _arguments(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> list[Argument]:
+def _reader(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> Callable[[Rows], Told]:
     """What slices tell: as in the Chrome trace, and the op that caused them."""
+    host, launches = timeline.host, timeline.launches
     named = partial(texts.number, ANNOTATION_NAMES)
-    stages = texts.table(ANNOTATION_TEXTS, slices.names.strings, slices.names.stage)
-    told = [Argument.text(named("stage"), lambda rows: stages[slices.names.stage[rows]])]
-    if timeline.host is not None:
-        events = timeline.host.events
-        op = np.where(slices.host_row < 0, 0, events.name[slices.host_row]) if len(events) else np.zeros(len(slices), np.int32)
-        ops = texts.table(ANNOTATION_TEXTS, timeline.host.strings, op)
-        told.append(Argument.text(named("op"), lambda rows: ops[op[rows]]))
-        told.append(Argument.identifier(named("External id"), partial(linked, slices.host_row, events.external_id)))
-    if "launch_id" not in timeline.argument_names:
-        told.append(Argument.identifier(named("launch_id"), partial(linked, slices.launch, timeline.launches.launch_id)))
-    for column, name in enumerate(timeline.argument_names):
-        form = Argument.identifier if name == "launch_id" else Argument.number
-        told.append(form(named(name), partial(_argument, slices.arguments, column)))
-    return told
+    stage, stages = Argument.text(named("stage")), texts.table(ANNOTATION_TEXTS, slices.strings, slices.text_rows())
+    op, ops = Argument.text(named("op")), np.zeros(0, np.int32)
+    if host is not None:
+        ops = texts.table(ANNOTATION_TEXTS, host.strings, _op_names(timeline, slices))
+    external_id, launch_id = Argument.identifier(named("External id")), Argument.identifier(named("launch_id"))
+    columns = [(Argument.identifier if name == "launch_id" else Argument.number)(named(name)) for name in timeline.argument_names]
+
+    def read(rows: Rows) -> Told:
+        block = slices.take(rows)
+        told: list[tuple[Argument, Int32 | Int64]] = [(stage, stages[block.names.stage])]
+        if host is not None and len(host.events):
+            is_known, owner = block.host_row >= 0, np.maximum(block.host_row, 0)
+            told.append((op, np.where(is_known, ops[host.events.name[owner]], 0)))
+            told.append((external_id, np.where(is_known, host.events.external_id[owner], 0)))
+        if "launch_id" not in timeline.argument_names:
+            told.append((launch_id, linked(block.launch, launches.launch_id, slice(None))))
+        told += [(argument, block.arguments[:, column]) for column, argument in enumerate(columns)]
+        return Told(_parts(block.names), told)
+
+    return read
 
 
-def _argument(arguments: Int64, column: int, rows: Rows) -> Int64:
-    values: Int64 = arguments[rows, column]
-    return values
+def _op_names(timeline: Timeline, slices: AlignedSlices) -> Int64:
+    """Rows of the host's strings: the names of all ops that slices may be on."""
+    host = timeline.host
+    if host is None:
+        return np.empty(0, np.int64)
+    rows = [timeline.launches.host_row, *(() if isinstance(slices, DeferredSlices) else (slices.host_row,))]
+    is_used = np.zeros(len(host.strings), np.bool_)
+    for row in rows:
+        for first in range(0, len(row), _BATCH):
+            some = row[first : first + _BATCH]
+            is_used[host.events.name[some[some >= 0]]] = True
+    return np.flatnonzero(is_used)
+
+
+_BATCH: Final = 1 << 16
+
+
+def _parts(names: SliceNames) -> NameParts:
+    is_whole = names.override > 0
+    if not is_whole.any():
+        return NameParts(names.stage, None, names.command, names.instance, names.sequence, names.workload)
+    text = np.where(is_whole, names.override, names.stage)
+    return NameParts(text, is_whole, names.command, names.instance, names.sequence, names.workload)
+
+
+def _runtime_reader(timeline: Timeline, texts: Interning) -> Callable[[Rows], Told]:
+    runtime, launches = timeline.runtime, timeline.launches
+    launch_id = Argument.identifier(texts.number(ANNOTATION_NAMES, "launch_id"))
+    size_bytes = Argument.number(texts.number(ANNOTATION_NAMES, "size_bytes"))
+
+    def read(rows: Rows) -> Told:
+        name = runtime.name[rows]
+        nothing = np.zeros(len(name), np.int32)
+        numbers = linked(runtime.launch, launches.launch_id, rows)
+        parts = NameParts(name, np.ones(len(name), np.bool_), nothing, nothing, nothing, nothing)
+        return Told(parts, [(launch_id, numbers), (size_bytes, runtime.size_bytes[rows])])
+
+    return read

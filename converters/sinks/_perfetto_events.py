@@ -8,7 +8,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from rblnpb.perfetto_wire import EVENT_END, Column, event, join, number, numbers, row_sizes, sized, stack
+from rblnpb.byte_rows import Column, join, row_sizes, stack
+from rblnpb.perfetto_wire import EVENT_END, event, number, numbers, sized
 
 from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8

@@ -6,23 +6,54 @@ source does, and ends where its target begins; where that comes first, where the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.perfetto_wire import Entries
+from rblnpb.byte_rows import Entries, stack
 
 from ..timeline import Bool, Int64, UInt8
 
-__all__ = ["Arrows", "Ends", "FlowEnds", "draw"]
+__all__ = ["Arrows", "Ends", "FlowEnds", "Flows", "begin_fields", "draw", "end_fields", "flow_fields", "spread"]
 
 _ENTRY_BYTES: Final = 10
 _BEGINS: Final = b"\xf9\x02"
 _ENDS: Final = b"\x81\x03"
 """Fields 47 and 48 of a track event, fixed numbers of 64 bits."""
+
+
+def begin_fields(number: Int64) -> UInt8:
+    """uint8[m, 10]; fields with which packets begin the arrows of these numbers."""
+    return _fields(_BEGINS, number)
+
+
+def end_fields(number: Int64) -> UInt8:
+    """uint8[m, 10]; fields with which packets end the arrows of these numbers."""
+    return _fields(_ENDS, number)
+
+
+def _fields(tag: bytes, number: Int64) -> UInt8:
+    return stack(len(number), [tag, number.astype("<u8").view(np.uint8).reshape(-1, 8)])
+
+
+class Flows(Protocol):
+    """Arrows that begin or end with the packets of a table."""
+
+    def __len__(self) -> int:
+        """How many there may be."""
+
+    def entries(self, rows: Int64) -> list[Entries]:
+        """Their fields in the packets of some rows, as columns; none where no row has one."""
+
+
+def flow_fields(flows: Sequence[Flows], rows: Callable[[], Int64]) -> list[Entries]:
+    """Columns of several kinds of arrows in the packets of some rows, which are only numbered when there are any."""
+    some = [one for one in flows if len(one)]
+    asked = rows() if some else None
+    return [column for one in some if asked is not None for column in one.entries(asked)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +68,14 @@ class FlowEnds:
     row: Int64
     pieces: UInt8
 
+    def __len__(self) -> int:
+        return len(self.row)
+
     @classmethod
     def of(cls, begins: tuple[Int64, Int64], ends: tuple[Int64, Int64]) -> FlowEnds:
         """From rows and numbers of the arrows that begin there, and of those that end there."""
         row = np.concatenate((begins[0], ends[0]))
-        pieces = np.empty((len(row), _ENTRY_BYTES), np.uint8)
-        pieces[: len(begins[0]), :2] = np.frombuffer(_BEGINS, np.uint8)
-        pieces[len(begins[0]) :, :2] = np.frombuffer(_ENDS, np.uint8)
-        pieces[:, 2:] = np.concatenate((begins[1], ends[1])).astype("<u8").view(np.uint8).reshape(-1, 8)
+        pieces = np.concatenate((begin_fields(begins[1]), end_fields(ends[1])))
         order = np.argsort(row, kind="stable")
         return cls(row[order], pieces[order])
 
@@ -54,19 +85,13 @@ class FlowEnds:
         return cls(np.empty(0, np.int64), np.empty((0, _ENTRY_BYTES), np.uint8))
 
     def entries(self, rows: Int64) -> list[Entries]:
-        """The fields of some rows as a column, if there is one."""
-        if not len(self.row):
-            return []
-        first = np.searchsorted(self.row, rows)
-        count = np.searchsorted(self.row, rows, side="right") - first
-        if not count.any():
-            return []
-        return [Entries(self.pieces[_spread(first, count)], count)]
+        """See `Flows.entries`."""
+        first, count = self._found(rows)
+        return [Entries(self.pieces[spread(first, count)], count)] if count.any() else []
 
     def texts(self, rows: Int64) -> npt.NDArray[np.object_]:
         """object[n]; the fields of some rows as bytes."""
-        first = np.searchsorted(self.row, rows)
-        count = np.searchsorted(self.row, rows, side="right") - first
+        first, count = self._found(rows)
         found = np.full(len(rows), b"", np.object_)
         for number in np.unique(count[count > 0]).tolist():
             places = np.flatnonzero(count == number)
@@ -74,12 +99,20 @@ class FlowEnds:
             found[places] = pieces.view(f"V{pieces.shape[1]}")[:, 0].tolist()
         return found
 
+    def _found(self, rows: Int64) -> tuple[Int64, Int64]:
+        first = np.searchsorted(self.row, rows)
+        return first, np.searchsorted(self.row, rows, side="right") - first
 
-def _spread(first: Int64, count: Int64) -> Int64:
-    """Of each range, from `first` on and so many long, all numbers, one range after the other."""
+
+def spread(first: npt.NDArray[np.integer[Any]], count: npt.NDArray[np.integer[Any]]) -> Int64:
+    """Of each range, from `first` on and so many long, all numbers, one range after the other.
+
+    >>> spread(np.array([5, 9, 0]), np.array([2, 0, 1])).tolist()
+    [5, 6, 0]
+    """
     before = np.cumsum(count) - count
-    spread: Int64 = np.arange(int(count.sum())) + np.repeat(first - before, count)
-    return spread
+    numbers: Int64 = np.arange(int(count.sum())) + np.repeat(first - before, count)
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +156,7 @@ class Arrows:
 
 
 def draw(source: Ends, target: Ends, table_count: int) -> Arrows:
-    """Arrows from each source to its target.
+    """Arrows from each source to its target, numbered from 1 on.
 
     Args:
         source, target: The slices.

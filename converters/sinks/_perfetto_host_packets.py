@@ -11,9 +11,8 @@ from rblnpb.perfetto_wire import EVENT_COUNTER
 
 from ..timeline import HostTrace, Int64
 from ._changes import changes
-from ._perfetto_arrows import HOST
+from ._perfetto_arrows import TraceArrows
 from ._perfetto_events import EventWriter, Text, closing_blocks, endless_packets, event_texts
-from ._perfetto_flows import Arrows
 from ._perfetto_host import HostSide
 from ._perfetto_names import ANNOTATION_NAMES, CATEGORIES, EVENT_NAMES, Interning
 from ._perfetto_samples import HostSamples
@@ -25,7 +24,9 @@ __all__ = ["HostPackets"]
 class HostPackets:
     """Makes the packets of a host trace."""
 
-    def __init__(self, host: HostTrace, side: HostSide, arrows: Arrows, texts: Interning, book: TrackBook, shift_ns: int) -> None:
+    def __init__(
+        self, host: HostTrace, side: HostSide, arrows: TraceArrows, texts: Interning, book: TrackBook, shift_ns: int
+    ) -> None:
         """Give the texts of the trace their numbers.
 
         Args:
@@ -37,7 +38,7 @@ class HostPackets:
             shift_ns: What is added to every time.
         """
         self._host, self._side, self._shift_ns = host, side, shift_ns
-        self._ends = arrows.ends[HOST]
+        self._ends = arrows.host_ends
         is_shown = side.kind > 0
         self._events = EventWriter(
             host,
@@ -45,7 +46,7 @@ class HostPackets:
             names=texts.table(EVENT_NAMES, host.strings, host.events.name[is_shown], "[No name]"),
             categories=texts.table(CATEGORIES, host.strings, host.events.category[is_shown]),
             args=texts.number(ANNOTATION_NAMES, "args"),
-            begins=arrows.begins[HOST],
+            begins=arrows.host_begins,
             ends=self._ends,
             shift_ns=shift_ns,
         )

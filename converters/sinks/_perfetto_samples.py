@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.perfetto_wire import EVENT_COUNTER, event, join, numbers
+from rblnpb.byte_rows import join
+from rblnpb.perfetto_wire import EVENT_COUNTER, event, numbers
 
 from ..timeline import HostTrace, Id, Int64, Timeline
 from ._perfetto_events import Text

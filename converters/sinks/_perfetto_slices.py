@@ -8,99 +8,112 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.byte_rows import Column, Joiner, Optional, Padded
 from rblnpb.columns import ABSENT
-from rblnpb.name_columns import NameColumns
-from rblnpb.perfetto_wire import (
-    EVENT_BEGIN,
-    EVENT_END,
-    Column,
-    Entries,
-    Padded,
-    event,
-    join,
-    message,
-    number,
-    numbers,
-    stack,
-)
+from rblnpb.name_columns import NameParts, Speller
+from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, message, number, numbers
 
-from ..timeline import Int32, Int64
-from ._perfetto_flows import FlowEnds
+from ..timeline import Bool, Int32, Int64, Rows
+from ._perfetto_flows import Flows, flow_fields
 from ._perfetto_tracks import SEQUENCE
-from ._slice_rows import Rows
 
-__all__ = ["Argument", "SliceColumns", "slice_blocks"]
+__all__ = ["Argument", "SliceTable", "Told", "slice_blocks"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Argument:
     """Something that slices tell of themselves.
 
     Attributes:
-        name: Number of its name.
-        values: Gives the values of some rows.
-        form: Which field of a debug annotation takes them.
+        name: Field of a debug annotation with the number of its name.
+        form: Which field of a debug annotation takes the values.
         absent: What stands for none, besides ABSENT.
     """
 
-    name: int
-    values: Callable[[Rows], Int32 | Int64]
+    name: bytes
     form: int
     absent: int
 
     @classmethod
-    def number(cls, name: int, values: Callable[[Rows], Int64]) -> Argument:
+    def number(cls, name: int) -> Argument:
         """A number, int64; ABSENT where a row has none."""
-        return cls(name, values, 4, ABSENT)
+        return cls(number(1, name), 4, ABSENT)
 
     @classmethod
-    def identifier(cls, name: int, values: Callable[[Rows], Int64]) -> Argument:
+    def identifier(cls, name: int) -> Argument:
         """A number of 64 bits without sign, as int64 of the same bits; 0 where a row has none."""
-        return cls(name, values, 3, 0)
+        return cls(number(1, name), 3, 0)
 
     @classmethod
-    def text(cls, name: int, values: Callable[[Rows], Int32]) -> Argument:
+    def text(cls, name: int) -> Argument:
         """A text, by its number, int32; 0 where a row has none."""
-        return cls(name, values, 17, 0)
+        return cls(number(1, name), 17, 0)
 
-    def columns(self, rows: Rows) -> list[Column]:
-        """The debug annotation of some rows."""
-        values = self.values(rows)
-        if int(values.min()) > self.absent:
+    def columns(self, values: Int32 | Int64) -> list[Column]:
+        """The debug annotation of some rows, one at least.
+
+        Args:
+            values: What each tells.
+        """
+        if int(np.minimum.reduce(values)) > self.absent:
             return self._told(values)
-        present = (values != self.absent) & (values != ABSENT)
-        if not present.any():
+        is_there = (values != self.absent) & (values != ABSENT)
+        if is_there.all():
+            return self._told(values)
+        if not is_there.any():
             return []
-        told = [column for column in self._told(values[present]) if isinstance(column, (bytes, np.ndarray))]
-        return [Entries(stack(int(present.sum()), told), present.astype(np.int64))]
+        told = self._told(np.where(is_there, values, values[is_there.argmax()]))
+        return [Optional([column for column in told if isinstance(column, (bytes, np.ndarray))], is_there)]
 
     def _told(self, values: Int32 | Int64) -> list[Column]:
-        return message(4, [number(1, self.name), *numbers(self.form, values)])
+        return message(4, [self.name, *numbers(self.form, values)])
 
 
 @dataclass(frozen=True, eq=False)
-class SliceColumns:
-    """Slices to be written; columns have the same length n.
+class Told:
+    """What a block of slices tells.
 
     Attributes:
-        rows: int64[k]; those to be written, in the order of their starts, outer ones first.
-        track: int32[n]; number of the track.
-        start_ns, duration_ns: int64[n]; not negative.
-        names: Their names.
-        categories: int32; number of the category of what stands on a track.
-        arguments: What they tell.
+        names: Their names, by parts.
+        arguments: What they tell besides, and the values.
     """
 
-    rows: Int64
-    track: Int32
+    names: NameParts
+    arguments: Sequence[tuple[Argument, Int32 | Int64]]
+
+
+@dataclass(frozen=True, eq=False)
+class SliceTable:
+    """Slices to be written, of a table of n.
+
+    Attributes:
+        order: int32[k]; rows of those to be written, in the order of their starts, outer ones first; None = all, and they are so.
+        start_ns, duration_ns: int64[n]; not negative when `shift_ns` is added to the start.
+        shift_ns: What is added to every time.
+        track: Gives the numbers of the tracks of some rows, int32.
+        categories: int32; number of the category of what stands on a track.
+        speller: Spells their names.
+        read: Gives what some rows tell; asked for each row once.
+    """
+
+    order: Int32 | None
     start_ns: Int64
     duration_ns: Int64
-    names: NameColumns
+    shift_ns: int
+    track: Callable[[Rows], Int32]
     categories: Int32
-    arguments: Sequence[Argument]
+    speller: Speller
+    read: Callable[[Rows], Told]
+
+    def __len__(self) -> int:
+        return len(self.start_ns if self.order is None else self.order)
+
+    def rows(self, first: int, last: int) -> Rows:
+        """Rows that are written one after the other, by their places; where they are, a slice, which is read without a copy."""
+        return slice(first, last) if self.order is None else self.order[first:last]
 
 
-def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iterator[tuple[int, bytes]]:
+def slice_blocks(slices: SliceTable, begins: Sequence[Flows], ends: Sequence[Flows]) -> Iterator[tuple[int, bytes]]:
     """A begin and an end for every slice, in blocks of bounded size.
 
     Perfetto orders packets by time and takes those of one time as they come, and an end ends what began last on its track. So all
@@ -114,33 +127,55 @@ def slice_blocks(slices: SliceColumns, begins: FlowEnds, ends: FlowEnds) -> Iter
     Yields:
         How many slices begin, and the packets.
     """
-    is_empty = slices.duration_ns == 0
-    closing = (slices.rows[~is_empty[slices.rows]] if is_empty.any() else slices.rows)[::-1]
-    for at in range(0, len(closing), _BLOCK_ROWS):
-        rows = closing[at : at + _BLOCK_ROWS]
-        yield 0, join(len(rows), _ends(slices, rows, *ends.entries(rows))).tobytes()
-    for block in slices.names.blocks(slices.rows):
-        yield len(block), join(len(block), _begins(slices, block, begins)).tobytes()
+    joiner = Joiner()
+    for last in range(len(slices), 0, -_BLOCK_ROWS):
+        rows = slices.rows(max(last - _BLOCK_ROWS, 0), last)
+        yield 0, _ends_of(slices, rows, ends, joiner)
+    for first in range(0, len(slices), _BLOCK_ROWS):
+        rows = slices.rows(first, min(first + _BLOCK_ROWS, len(slices)))
+        told = slices.read(rows)
+        for piece in slices.speller.pieces(told.names.text):
+            yield piece.stop - piece.start, _begins(slices, rows, told, piece, begins, joiner)
 
 
-_BLOCK_ROWS: Final = 8192
+_BLOCK_ROWS: Final = 16_384
+"""What is done once for a block costs little then, and what is worked on mostly stays in the processor's cache."""
 
 
-def _ends(slices: SliceColumns, rows: Rows, *more: Column) -> list[Column]:
-    end_ns = slices.start_ns[rows] + slices.duration_ns[rows]
-    return event(EVENT_END, end_ns, numbers(11, slices.track[rows]), SEQUENCE, *more)
+def _numbered(rows: Rows) -> Int64:
+    return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows.astype(np.int64)
 
 
-def _begins(slices: SliceColumns, block: Int64, flows: FlowEnds) -> list[Column]:
-    # Rows that follow each other are taken without a copy.
-    is_run = int(block[-1]) - int(block[0]) == len(block) - 1 and bool((np.diff(block) == 1).all())
-    rows: Rows = slice(int(block[0]), int(block[-1]) + 1) if is_run else block
-    on = slices.track[rows]
-    told = [column for argument in slices.arguments for column in argument.columns(rows)]
-    said = (*numbers(3, slices.categories[on]), *told, *flows.entries(block), *message(23, [Padded(*slices.names.take(rows))]))
-    packets = event(EVENT_BEGIN, slices.start_ns[rows], numbers(11, on), SEQUENCE, *said)
-    is_empty = slices.duration_ns[rows] == 0
+def _ends_of(slices: SliceTable, rows: Rows, flows: Sequence[Flows], joiner: Joiner) -> bytes:
+    """The packets that end some slices, the last one first; not those of empty ones."""
+    duration_ns = slices.duration_ns[rows]
+    is_empty = duration_ns == 0
     if is_empty.any():
-        ended = [column for column in _ends(slices, block[is_empty]) if isinstance(column, (bytes, np.ndarray))]
-        packets.append(Entries(stack(int(is_empty.sum()), ended), is_empty.astype(np.int64)))
-    return packets
+        rows = _numbered(rows)[~is_empty]
+        duration_ns = duration_ns[~is_empty]
+    end_ns = (slices.start_ns[rows] + duration_ns)[::-1]
+    fields = flow_fields(flows, lambda: _numbered(rows)[::-1])
+    return joiner.join(len(end_ns), _ends(slices, end_ns, slices.track(rows)[::-1], *fields)).tobytes()
+
+
+def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> list[Column]:
+    if slices.shift_ns:
+        end_ns = end_ns + slices.shift_ns
+    return event(EVENT_END, end_ns, numbers(11, track), SEQUENCE, *more)
+
+
+def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Sequence[Flows], joiner: Joiner) -> bytes:
+    """The packets that begin a piece of a block of slices; those of empty ones have their end behind them."""
+    start_ns, track = slices.start_ns[block][piece], slices.track(block)[piece]
+    arguments = [column for argument, values in told.arguments for column in argument.columns(values[piece])]
+    head, tails, size = slices.speller.spelled(told.names.take(piece))
+    fields = flow_fields(flows, lambda: _numbered(block)[piece])
+    # What has a length of its own comes last, so that the rest of a packet is one stretch of bytes.
+    said = (*numbers(3, slices.categories[track]), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
+    shown_ns = start_ns + slices.shift_ns if slices.shift_ns else start_ns
+    packets = event(EVENT_BEGIN, shown_ns, numbers(11, track), SEQUENCE, *said)
+    is_empty: Bool = slices.duration_ns[block][piece] == 0
+    if is_empty.any():
+        ended = _ends(slices, start_ns, track)
+        packets.append(Optional([column for column in ended if isinstance(column, (bytes, np.ndarray))], is_empty))
+    return joiner.join(len(start_ns), packets).tobytes()

@@ -9,7 +9,7 @@ Held are columns and one block of packets, whatever the size of the trace. The s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,12 +24,12 @@ from ._changes import changes
 from ._device_lanes import device_lanes
 from ._perfetto_arrows import FRAMES, SLICES, draw_arrows
 from ._perfetto_device import add_device_tracks, device_tables
-from ._perfetto_flows import FlowEnds
+from ._perfetto_flows import Flows
 from ._perfetto_host import HostSide, plan_host_side
 from ._perfetto_host_packets import HostPackets
 from ._perfetto_names import Interning
 from ._perfetto_samples import counter_blocks
-from ._perfetto_slices import SliceColumns, slice_blocks
+from ._perfetto_slices import SliceTable, slice_blocks
 from ._perfetto_tracks import SEQUENCE_ID, TrackBook
 from ._streams import SECOND_NS, ByteStream, Progress
 
@@ -68,9 +68,9 @@ class _Plan:
     """Everything that is decided before the first packet is written."""
 
     host: HostPackets | None
-    tables: tuple[SliceColumns, ...]
-    begins: tuple[FlowEnds, ...]
-    ends: tuple[FlowEnds, ...]
+    tables: tuple[SliceTable, ...]
+    begins: tuple[Sequence[Flows], ...]
+    ends: tuple[Sequence[Flows], ...]
     devices: dict[str, int]
     book: TrackBook
     texts: Interning
@@ -90,24 +90,23 @@ def _plan(timeline: Timeline) -> _Plan:
     first_ns = _first(timeline, side)
     shift_ns = -(min(first_ns, 0) // SECOND_NS) * SECOND_NS
     tables = tuple(device_tables(timeline, tracks, texts, shift_ns))
-    arrows, arrow_findings = draw_arrows(timeline, side, tables)
+    arrows = draw_arrows(timeline, side)
     packets = HostPackets(host, side, arrows, texts, book, shift_ns) if host is not None and side is not None else None
-    of_device, nothing = slice(SLICES, FRAMES + 1), FlowEnds.none()
     sample_count = int(np.isfinite(counters.value).sum())
     return _Plan(
         host=packets,
         tables=tables,
-        begins=(*arrows.begins[of_device], nothing),
-        ends=(*arrows.ends[of_device], nothing),
+        begins=(*arrows.begins[SLICES : FRAMES + 1], ()),
+        ends=(*arrows.ends[SLICES : FRAMES + 1], ()),
         devices=tracks.devices,
         book=book,
         texts=texts,
         first_ns=first_ns,
         shift_ns=shift_ns,
-        event_count=sum(len(table.rows) for table in tables) + sample_count + (packets.event_count if packets else 0),
+        event_count=sum(len(table) for table in tables) + sample_count + (packets.event_count if packets else 0),
         findings=(
             *shown.findings,
-            *arrow_findings,
+            *arrows.findings,
             *_shifted(shift_ns),
             *changes({"counters-not-finite": len(counters) - sample_count}),
         ),

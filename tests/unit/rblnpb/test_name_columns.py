@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rblnpb import name_columns
-from rblnpb.name_columns import NameColumns, distinct
+from rblnpb.name_columns import NameParts, Speller, distinct
 from rblnpb.naming import NameStyle, render
 
 TEXTS = (b"", b"mm", b"linear_1", "\u00b5".encode())
@@ -27,25 +29,48 @@ def columns(rows: list[tuple[int, ...]]) -> dict[str, np.ndarray]:
     return {**made, "is_whole": made["is_whole"].astype(np.bool_)}
 
 
-def spelled(names: NameColumns, rows: slice) -> list[bytes]:
-    texts, size = names.take(rows)
-    return [text[:length].tobytes() for text, length in zip(texts, size.tolist(), strict=True)]
+def spelled(speller: Speller, parts: NameParts) -> list[bytes]:
+    heads, tails, size = speller.spelled(parts)
+    return [head.tobytes() + tail[:length].tobytes() for head, tail, length in zip(heads, tails, size.tolist(), strict=True)]
 
 
-@pytest.mark.parametrize("table_bytes", [name_columns._TABLE_BYTES, 0])
+@pytest.mark.parametrize(("table_bytes", "places"), [(1 << 24, 1 << 21), (40, 1 << 21), (1 << 24, 20)])
 @pytest.mark.parametrize("style", NameStyle)
-@given(rows=slices)
-def test_names_are_those_of_the_grammar(style: NameStyle, table_bytes: int, rows: list[tuple[int, ...]]) -> None:
+@given(rows=slices, cuts=st.lists(st.integers(0, 12), max_size=3))
+def test_names_are_those_of_the_grammar(
+    style: NameStyle, table_bytes: int, places: int, cuts: list[int], rows: list[tuple[int, ...]]
+) -> None:
     parts = columns(rows)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(name_columns, "_TABLE_BYTES", table_bytes)
-        names = NameColumns(style, TEXTS, **parts)
     layer = np.array([TEXTS[row] for row in parts["text"]], np.bytes_)
     others = {name: parts[name] for name in ("command", "instance", "sequence", "workload")}
     wanted = np.where(parts["is_whole"], layer, render(style, layer=layer, **others)).tolist()
+    names = NameParts(**parts)
+    edges = [0, *sorted(cuts), len(rows)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(name_columns, "_TABLE_BYTES", table_bytes)
+        patch.setattr(name_columns, "_PLACES", places)
+        speller = Speller(style, TEXTS)
+        found = [name for low, high in itertools.pairwise(edges) for name in spelled(speller, names.take(slice(low, high)))]
 
-    assert spelled(names, slice(None)) == wanted
-    assert spelled(names, slice(len(rows) // 2, None)) == wanted[len(rows) // 2 :]
+    assert found == wanted
+
+
+def test_names_that_are_by_their_parts_throughout_need_no_mark() -> None:
+    one = np.arange(3)
+    parts = NameParts(one[::-1], None, one, one + 1, np.array([5, 5, 10]), one - 1)
+
+    assert spelled(Speller(NameStyle.MULTI_STREAM, (b"a", b"b", b"c")), parts) == [b"i1_5_c_0", b"i2_5_W0_b_1", b"i3_10_W1_a_2"]
+
+
+def test_a_block_is_cut_where_its_longest_name_would_make_all_others_long() -> None:
+    speller = Speller(NameStyle.PLAIN, (b"short", b"n" * (1 << 22)))
+    text = np.zeros(64, np.int64)
+    text[20] = 1
+    pieces = list(speller.pieces(text))
+
+    assert [row for piece in pieces for row in range(piece.start, piece.stop)] == list(range(64))
+    assert max(piece.stop - piece.start for piece in pieces if piece.start <= 20 < piece.stop) <= 4
+    assert max(piece.stop - piece.start for piece in pieces) == 32
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.one_of(st.integers(0, 2), st.integers(-(2**63), 2**63 - 1))), max_size=20))

@@ -9,23 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rblnpb.byte_rows import Padded, join, stack
 from rblnpb.container import fields, varint
 from rblnpb.perfetto_wire import (
     EVENT_BEGIN,
     EVENT_END,
-    Column,
-    Entries,
-    Padded,
     bundle,
     event,
     field,
-    join,
     message,
     number,
     numbers,
     process_packet,
-    row_sizes,
-    stack,
     thread_packet,
     varint_bytes,
     varints,
@@ -78,42 +73,10 @@ def test_numbers_below_zero_are_twos_complement() -> None:
     assert [value for _, value, _, _ in fields(data, 0, len(data))] == [2**64 - 2, 5]
 
 
-def test_stacked_columns_stand_side_by_side() -> None:
-    table = stack(2, [b"a", np.array([[1, 2, 3], [4, 5, 6]], np.uint8), b"", b"bc", np.array([[7], [8]], np.uint8)])
-
-    assert table.tolist() == [[97, 1, 2, 3, 98, 99, 7], [97, 4, 5, 6, 98, 99, 8]]
-
-
 def padded(*texts: bytes) -> Padded:
     width = max(map(len, texts), default=0)
     table = np.frombuffer(b"".join(text.ljust(width, b"?") for text in texts), np.uint8)
     return Padded(table.reshape(len(texts), width), np.array(list(map(len, texts)), np.int64))
-
-
-def entries(*rows: list[bytes]) -> Entries:
-    pieces = np.frombuffer(b"".join(piece for row in rows for piece in row), np.uint8).reshape(-1, 4)
-    return Entries(pieces, np.array(list(map(len, rows)), np.int64))
-
-
-texts = st.binary(max_size=9)
-
-
-@given(st.lists(st.tuples(texts, st.integers(0, 3), st.binary(min_size=2, max_size=2)), min_size=1, max_size=9), st.booleans())
-def test_rows_are_joined_as_pythons_bytes_would_be(rows: list[tuple[bytes, int, bytes]], has_entries: bool) -> None:
-    two = np.frombuffer(b"".join(row[2] for row in rows), np.uint8).reshape(-1, 2)
-    columns: list[Column] = [b"<", padded(*(row[0] for row in rows)), b"|", two]
-    wanted = [b"<" + text + b"|" + end for text, _, end in rows]
-    if has_entries and any(count for _, count, _ in rows):
-        columns.append(entries(*([b"(xy)"] * count for _, count, _ in rows)))
-        wanted = [begin + b"(xy)" * count for begin, (_, count, _) in zip(wanted, rows, strict=True)]
-
-    assert join(len(rows), columns).tobytes() == b"".join(wanted)
-    assert np.broadcast_to(row_sizes(columns), len(rows)).tolist() == list(map(len, wanted))
-
-
-def test_nothing_joins_to_nothing() -> None:
-    assert join(0, [b"x", padded(), entries()]).tobytes() == b""
-    assert join(0, [b"x"]).tobytes() == b""
 
 
 def test_a_message_knows_its_length_in_every_row() -> None:

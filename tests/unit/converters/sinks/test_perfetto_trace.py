@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.sinks.perfetto_trace import write_perfetto_trace
-from rblnpb.converters.timeline import RuntimeSlices, SliceDependencies, Timeline, Track
+from rblnpb.converters.timeline import DeferredSlices, Rows, RuntimeSlices, SliceDependencies, SliceNames, Timeline, Track
 from rblnpb.errors import Finding, Severity
 from tests.support.perfetto_packets import ShownTrace, shown
 from tests.support.timelines import counters, host_trace, launches, runtime, slices, timeline
@@ -202,6 +203,36 @@ def test_more_slices_than_a_block_holds_and_a_name_that_is_long() -> None:
 
     assert [one.name for one in found] == [row["name"] for row in rows]
     assert [one.end_ns for one in found] == [3 * at + 3 for at in range(count)]
+
+
+def test_slices_that_are_read_block_by_block_are_written_as_those_that_are_held() -> None:
+    names = ("launch_id", "size_bytes")
+    host = host_trace(op("a"), op("b", 40))
+    rows = [
+        {"start": 7 * at % 40, "duration": at % 9, "stage": f"s{at % 3}", "launch": at % 3 - 1, "size_bytes": at}
+        for at in range(30)
+    ]
+    held = slices(*rows, argument_names=names)
+    owners = np.array([1, 0])
+    held = replace(held, host_row=np.append(owners, -1)[held.launch])
+    read: list[int] = []
+
+    def parts(some: Rows) -> tuple[SliceNames, np.ndarray]:
+        read.extend(np.arange(len(held))[some].tolist())
+        return held.names.take(some), held.arguments[some]
+
+    deferred = DeferredSlices(
+        held.start_ns, held.duration_ns, held.track, held.launch, held.rule, owners, parts, held.strings, held.text_rows()
+    )
+    launched = launches({"host_row": 1, "launch_id": 5}, {"host_row": 0, "launch_id": 6})
+    dependencies = SliceDependencies(np.arange(29), np.arange(1, 30))
+    one, other = (
+        write(timeline(host, slices=table, launches=launched, argument_names=names, dependencies=dependencies))
+        for table in (held, deferred)
+    )
+
+    assert one == other
+    assert sorted(read) == [0, *range(30)]
 
 
 # The host trace
