@@ -95,9 +95,9 @@ def read(options: argparse.Namespace, **how: Any) -> Inputs:
         return pipeline.read_inputs(options.inputs, options.host, window=window, strict=options.strict, progress=progress, **how)
 
 
-def read_timeline(options: argparse.Namespace) -> Timeline:
-    """The timeline of the inputs that were named, of the window that was asked for."""
-    return merged(read(options))
+def read_timeline(options: argparse.Namespace, **how: Any) -> Timeline:
+    """The timeline of the inputs that were named, of the window that was asked for; `how`: see `read`."""
+    return merged(read(options, **how))
 
 
 def merged(inputs: Inputs) -> Timeline:

@@ -8,7 +8,7 @@ from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks
 from .checks import FileFindings, check_file, check_files
 from .idle import Idle, idle
-from .inputs import Inputs, read_inputs
+from .inputs import FOR_VIEWERS, Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
 from .output import (
     Archived,
@@ -24,6 +24,7 @@ from .simulation import launch_plan, simulate_to_file, simulation_choices
 from .summaries import SUMMARY_KEYS, Bounds, SliceSummary, Summary, default_summary_key, device_bounds, summarize
 
 __all__ = [
+    "FOR_VIEWERS",
     "STACK_KEYS",
     "STACK_WEIGHTS",
     "SUMMARY_KEYS",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from rblnpb.errors import CheckError, MergeError, Severity, UsageError
 from rblnpb.profile import Profile
 from rblnpb.reader import open_profile, read_all
 
-from ..host_trace import ALL_COLUMNS
+from ..host_trace import ALL_COLUMNS, VIEW_COLUMNS
 from ..merging import SliceStore, merge
 from ..sources.file_kinds import FileKind
 from ..sources.kineto import Progress, read_host
@@ -19,7 +20,11 @@ from .archives import holds_trace, unpack
 from .peeked import Peeked, expand, peek
 from .windows import Window, stored_window
 
-__all__ = ["Inputs", "Progress", "display_name", "read_file", "read_inputs"]
+__all__ = ["FOR_VIEWERS", "Inputs", "Progress", "display_name", "read_file", "read_inputs"]
+
+
+FOR_VIEWERS: Final[Mapping[str, Any]] = {"defer": True, "columns": VIEW_COLUMNS}
+"""Arguments of `read_inputs` for whoever writes a timeline for viewers: they hold what a writer needs, and as little as that is."""
 
 
 @dataclass(frozen=True, eq=False)
