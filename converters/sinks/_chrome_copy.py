@@ -6,13 +6,13 @@ document passes by in blocks; of what has to change in a block a list is made, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
-from ..json_text import Texts, members, microseconds, split_rows
+from ..json_text import members, microseconds, split_rows
 from ..timeline import HostTrace, Int64
 from ._event_blocks import EventBlock, event_blocks
 
@@ -49,13 +49,13 @@ class TableChange:
 
     key: str
     rows: Int64
-    table: Texts
+    table: Sequence[bytes]
     entry: Int64
     is_there: bool = True
 
     def texts(self, first: int, last: int) -> list[bytes]:
         """See `Change`."""
-        return list(self.table[self.entry[first:last]].tolist())
+        return list(map(self.table.__getitem__, self.entry[first:last].tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class TimeChange:
 
     def texts(self, first: int, last: int) -> list[bytes]:
         """See `Change`."""
-        return split_rows(microseconds(self.time_ns[first:last]))
+        return split_rows(last - first, microseconds(self.time_ns[first:last]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +96,9 @@ class _Edits:
     def apply(self, text: bytes) -> bytes:
         if not self.texts:
             return text
-        kept = zip([0, *self.end.tolist()], [*self.start.tolist(), len(text)], strict=True)
-        pieces = [b""] * (2 * len(self.texts) + 1)
-        pieces[0::2] = [text[low:high] for low, high in kept]
+        kept, whole = zip([0, *self.end.tolist()], [*self.start.tolist(), len(text)], strict=True), memoryview(text)
+        pieces: list[bytes | memoryview] = [b""] * (2 * len(self.texts) + 1)
+        pieces[0::2] = [whole[low:high] for low, high in kept]
         pieces[1::2] = self.texts
         return b"".join(pieces)
 
@@ -138,9 +138,8 @@ def _gaps(block: EventBlock, left_out: Int64) -> _Edits:
     odd = block.start - gap_start != len(usual)
     if usual.strip(_SPACE) == b",":
         data = np.frombuffer(block.text, np.uint8)
-        places = np.flatnonzero(~odd)
-        found = data[gap_start[places][:, None] + np.arange(len(usual))]
-        odd[places] = (found != np.frombuffer(usual, np.uint8)).any(axis=1)
+        for place, byte in enumerate(usual):
+            odd |= data.take(gap_start + place, mode="clip") != byte
     else:
         odd[:] = True
     odd[left_out] = False
@@ -175,6 +174,20 @@ def _plain_numbers(block: EventBlock, key: str, places: Int64) -> tuple[Int64, I
     An event that has the quoted key once, with a number behind it, is plain. (A quote within a text has a backslash before it, so
     the quoted key cannot be part of a longer text.) It is the event's own member and not one of its args, since the event has one.
     """
+    if len(places) * _FEW >= len(block):
+        at, end = _own_numbers(block, key)
+        return at[places], end[places]
+    # Only these events are searched, one behind the other.
+    start, end = block.start[places], block.end[places]
+    text = b"".join([block.text[low:high] for low, high in zip(start.tolist(), end.tolist(), strict=True)])
+    few_end = np.cumsum(end - start)
+    few = EventBlock(text, 0, few_end - (end - start), few_end)
+    at, end = _own_numbers(few, key)
+    return np.where(at < 0, -1, at + (start - few.start)), end + (start - few.start)
+
+
+def _own_numbers(block: EventBlock, key: str) -> tuple[Int64, Int64]:
+    """As `_plain_numbers`, of all events of a block."""
     data = np.frombuffer(block.text, np.uint8)
     found = _find(block.text, b'"%s":' % key.encode())
     owner = np.searchsorted(block.start, found, side="right") - 1
@@ -184,7 +197,6 @@ def _plain_numbers(block: EventBlock, key: str, places: Int64) -> tuple[Int64, I
     at = np.full(len(block.start), -1, np.int64)
     at[owner] = found + len(key) + 3
     at[spelled_apart] = -1
-    at = at[places]
     plain = at >= 0
     at += plain & (data[np.maximum(at, 0)] == ord(" "))
     window = data[np.minimum(np.maximum(at, 0)[:, None] + np.arange(_NUMBER_BYTES), len(data) - 1)]
@@ -193,17 +205,19 @@ def _plain_numbers(block: EventBlock, key: str, places: Int64) -> tuple[Int64, I
     return np.where(plain, at, -1), at + size
 
 
+_FEW: Final = 4
+"""Where so few of a block's events, or fewer, change, it is not searched whole."""
+
+
 def _find(text: bytes, pattern: bytes) -> Int64:
-    """int64[k]; where the pattern, of at least four bytes, occurs in the text; ascending."""
-    first_four = np.frombuffer(pattern[:4], np.uint32)[0]
-    hits = [
-        np.flatnonzero(np.frombuffer(text, np.uint32, (len(text) - shift) // 4, shift) == first_four) * 4 + shift
-        for shift in range(min(4, len(text)))
-    ]
-    at = np.sort(np.concatenate(hits))
+    """int64[k]; where the pattern, of at least three bytes, occurs in the text; ascending."""
     data = np.frombuffer(text, np.uint8)
-    for place in range(4, len(pattern)):
-        at = at[at + place < len(data)]
+    count = max(len(data) - len(pattern) + 1, 0)
+    # Letters are rarer than quotes: few places are left after two of them.
+    is_there = data[1 : count + 1] == pattern[1]
+    is_there &= data[2 : count + 2] == pattern[2]
+    at = np.flatnonzero(is_there)
+    for place in (0, *range(3, len(pattern))):
         at = at[data[at + place] == pattern[place]]
     return at
 

@@ -37,31 +37,43 @@ class EventBlock:
 
 
 def event_blocks(host: HostTrace, first: int) -> Iterator[EventBlock]:
-    """The events from row `first` on, as many at a time as the document's blocks hold.
+    """The events from row `first` on, about a mebibyte of them at a time.
 
     Raises:
         FormatError: The document cannot be read again, or ends earlier than it did.
     """
-    offset, end = host.events.offset, host.events.offset + host.events.length
+    offset, length = host.events.offset, host.events.length
     if first == len(offset):
         return
+    final = int(offset[-1] + length[-1])
     parts: list[bytes] = []
     begin, passed = int(offset[first]), 0
+    due = min(begin + _BLOCK_BYTES, final)
     for part in host.document.blocks():
         passed += len(part)
         if passed <= begin:
             continue
         parts.append(part if parts else part[begin - passed :])
-        if passed < end[first]:
+        if passed < due:
             continue
-        last = int(end.searchsorted(passed, side="right"))
+        last = int(offset.searchsorted(passed))
+        if int(offset[last - 1] + length[last - 1]) > passed:
+            last -= 1
+        if last == first:
+            continue
         text = b"".join(parts)
-        size = int(end[last - 1]) - begin
-        yield EventBlock(text[:size], first, offset[first:last] - begin, end[first:last] - begin)
+        start = offset[first:last] - begin
+        end = start + length[first:last]
+        size = int(end[-1])
+        yield EventBlock(text[:size], first, start, end)
         parts, begin, first = [text[size:]], begin + size, last
+        due = min(begin + _BLOCK_BYTES, final)
         if first == len(offset):
             return
     raise changed_document(host)
+
+
+_BLOCK_BYTES: Final = 1 << 20
 
 
 def changed_document(host: HostTrace) -> FormatError:
