@@ -16,6 +16,7 @@ from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import KINDS, Profile
 from rblnpb.references import dangling_faults, fault_findings, reference_limits
 from rblnpb.slice_facts import SliceFacts, distinct, launch_counts
+from rblnpb.wording import counted, counted_records
 
 __all__ = ["check", "contradictions", "without_wild_samples"]
 
@@ -73,7 +74,8 @@ def _losses(profile: Profile) -> Iterable[Finding]:
         kind = KINDS[loss.kind].label if loss.kind in KINDS else "records"
         bound = "at least " if loss.is_lower_bound else ""
         reason = loss.reason.name.lower().replace("_", " ")
-        message = f"{bound}{loss.count:,} {kind} were dropped while recording ({reason}): counts and times are lower bounds"
+        dropped = counted_records(loss.count, kind, "was", "were")
+        message = f"{bound}{dropped} dropped while recording ({reason}): counts and times are lower bounds"
         yield Finding(Severity.WARNING, "dropped-records", message, max(loss.count, 1))
 
 
@@ -88,7 +90,8 @@ def _definitions(profile: Profile) -> Iterable[Finding]:
     for label, values in ids.items():
         repeated = sum(count - 1 for count in Counter(values).values())
         if repeated:
-            message = f"{repeated} {label} have an id that is defined before: which of them a record means cannot be told"
+            having = counted_records(repeated, label, "has", "have")
+            message = f"{having} an id that is defined before: which of them a record means cannot be told"
             yield Finding(Severity.ERROR, "repeated-id", message, repeated, label)
     references = {
         "clocks.device_id": ([clock.device_id for clock in profile.clocks], ids["devices"]),
@@ -100,11 +103,12 @@ def _definitions(profile: Profile) -> Iterable[Finding]:
         allowed = {0, *known}
         dangling = sum(value not in allowed for value in values)
         if dangling:
-            message = f"{dangling} definitions refer by {where} to what the profile does not define"
+            referring = counted(dangling, "definition refers", "definitions refer")
+            message = f"{referring} by {where} to what the profile does not define"
             yield Finding(Severity.ERROR, "dangling-definition", message, dangling, where)
     wild = sum(not 1 <= clock.width_bits <= 64 for clock in profile.clocks)
     if wild:
-        message = f"{wild} clocks have a width that is not 1 to 64 bits"
+        message = f"{counted(wild, 'clock has', 'clocks have')} a width that is not 1 to 64 bits"
         yield Finding(Severity.ERROR, "impossible-value", message, wild, "clocks.width_bits")
 
 
@@ -121,7 +125,7 @@ def _commands(profile: Profile) -> Iterable[Finding]:
             continue
         owner[first:last], first_row[first:last] = program.program_id, first
     if outside:
-        message = f"{outside} programs have commands that are not in the table, or are another program's"
+        message = f"{counted(outside, 'program has', 'programs have')} commands that are not in the table, or are another program's"
         yield Finding(Severity.ERROR, "dangling-definition", message, outside, "programs.first_command_row")
     # A hole between commands is what a lost packet leaves; nothing stands in it.
     sizes = np.diff(commands.predecessor_ends, prepend=0)
@@ -129,7 +133,7 @@ def _commands(profile: Profile) -> Iterable[Finding]:
     is_empty &= (commands.size_bytes == ABSENT) & (commands.chiplet == ABSENT)
     homeless = int(((owner != commands.program_id) | ((owner == 0) & ~is_empty)).sum()) + int(count > 1 and owner[-1] == 0)
     if homeless:
-        message = f"{homeless:,} commands are of no program that has them: they would not be in the file"
+        message = f"{counted(homeless, 'command is', 'commands are')} of no program that has them: they would not be in the file"
         yield Finding(Severity.ERROR, "dangling-definition", message, homeless, "commands.program_id")
     before = commands.predecessor_rows
     of_row = np.repeat(np.arange(count), sizes)
@@ -137,7 +141,8 @@ def _commands(profile: Profile) -> Iterable[Finding]:
     strange = len(before) - int((first_row[inside[0]] == first_row[inside[1]]).sum())
     strange += int((commands.layer_strindex >= len(profile.strings)).sum())
     if strange:
-        message = f"{strange:,} commands refer to strings or to commands of their program that are not there"
+        referring = counted(strange, "command refers", "commands refer")
+        message = f"{referring} to strings or to commands of the program that are not there"
         yield Finding(Severity.ERROR, "dangling-definition", message, strange, "commands")
 
 
@@ -153,7 +158,8 @@ def without_wild_samples(profile: Profile) -> tuple[Profile, tuple[Finding, ...]
     if is_finite.all():
         return profile, ()
     count = int((~is_finite).sum())
-    message = f"{count:,} samples of counters are no finite numbers: they were left out"
+    samples = counted(count, "sample of a counter is no finite number", "samples of counters are no finite numbers")
+    message = f"{samples}: left out"
     finding = Finding(Severity.WARNING, "not-finite", message, count, "counters")
     return profile.replace(counters=profile.counters.take(is_finite)), (finding,)
 
@@ -163,7 +169,9 @@ def _launches(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
     known = np.unique(ids)
     doubled = len(ids) - len(known)
     if doubled:
-        message = f"{doubled:,} launches repeat a launch id: a record is joined with the last one before it"
+        message = (
+            f"{counted(doubled, 'launch repeats', 'launches repeat')} a launch id: a record is joined with the last one before it"
+        )
         yield Finding(Severity.WARNING, "repeated-launch-id", message, doubled)
     frames = profile.workload_slices
     counts = {"device_slices": slices.launch_counts(known)}
@@ -171,13 +179,13 @@ def _launches(profile: Profile, slices: SliceFacts) -> Iterable[Finding]:
     for label, (without, orphans) in counts.items():
         if without and not len(profile.launches):
             # What knows of no launch at all cannot have forgotten one.
-            message = f"no launch was recorded: it is not known what caused {without:,} {label}"
+            message = f"no launch was recorded: it is not known what caused {counted_records(without, label)}"
             yield Finding(Severity.INFO, "no-launches", message, without, label)
         elif without:
-            message = f"{without:,} {label} have launch id 0: it is not known what launched them"
+            message = f"{counted_records(without, label, 'has', 'have')} launch id 0: it is not known what launched them"
             yield Finding(Severity.WARNING, "launch-id-0", message, without, label)
         if orphans and len(profile.launches):
-            message = f"{orphans:,} {label} name a launch that is not in the file"
+            message = f"{counted_records(orphans, label, 'names', 'name')} a launch that is not in the file"
             yield Finding(Severity.WARNING, "launch-not-recorded", message, orphans, label)
 
 
@@ -216,7 +224,8 @@ def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
     if len(clock_map.anchor_ns) == 1 and not clock_map.step_count:
         yield Finding(Severity.INFO, "one-snapshot", f"clock {name} was read once: its offset is known, its drift is not")
     if clock_map.step_count:
-        message = f"clock {name} was set while recording ({clock_map.step_count} readings): later times are uncertain"
+        readings = counted(clock_map.step_count, "reading")
+        message = f"clock {name} was set while recording ({readings}): later times are uncertain"
         yield Finding(Severity.WARNING, "clock-step", message, clock_map.step_count)
     span_ns = int(clock_map.anchor_ns[-1] - clock_map.anchor_ns[0])
     # Over a short recording the readings themselves are too coarse to tell a rate, and a step between them is none.
@@ -237,5 +246,5 @@ def _clock_quality(clock_map: ClockMap) -> Iterator[Finding]:
 def _durations(slices: SliceFacts) -> Iterable[Finding]:
     untimed = slices.untimed_count
     if untimed:
-        message = f"{untimed:,} device_slices have neither start nor duration: they carry no time"
+        message = f"{counted_records(untimed, 'device_slices', 'has', 'have')} neither start nor duration: no sum has their time"
         yield Finding(Severity.WARNING, "untimed-record", message, untimed, "device_slices")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rblnpb.columns import Dependencies, Int64, Table
 from rblnpb.errors import Finding, Severity
 from rblnpb.profile import KINDS, Profile
+from rblnpb.wording import counted_records
 
 __all__ = ["Fault", "ReferenceLimits", "dangling_faults", "fault_findings", "mended", "reference_limits"]
 
@@ -71,11 +72,11 @@ class Fault:
         label = self.table.label
         where = f"{label}.{self.column}"
         if self.is_wild:
-            message = f"{self.count:,} {label} have a launch id beyond 2**63 - 1: it was read as 0, not known"
+            having = counted_records(self.count, label, "has", "have")
+            message = f"{having} a launch id beyond 2**63 - 1: it was read as 0, not known"
             return Finding(Severity.ERROR, "impossible-value", message, self.count, where)
-        message = (
-            f"{self.count:,} {label} refer by {self.column} to what the profile does not define (record {self.row}: {self.value})"
-        )
+        referring = counted_records(self.count, label, "refers", "refer")
+        message = f"{referring} by {self.column} to what the profile does not define (record {self.row}: {self.value})"
         return Finding(Severity.ERROR, "dangling-reference", message, self.count, where)
 
 

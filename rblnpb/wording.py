@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-__all__ = ["counted", "first_few"]
+__all__ = ["counted", "counted_records", "first_few"]
 
 _FEW: Final = 3
 
@@ -17,6 +17,19 @@ def counted(count: int, noun: str, nouns: str = "") -> str:
     ('1 scan', '1,200 copies', '1 launch is')
     """
     return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def counted_records(count: int, table: str, verb: str = "", verbs: str = "") -> str:
+    """A number of records of a table, by its label, with the verb that goes with one and with several.
+
+    >>> counted_records(1, "device_slices", "has", "have"), counted_records(2, "launches"), counted_records(1, "dependencies")
+    ('1 device_slice has', '2 launches', '1 dependency')
+    """
+    one = _ONE.get(table, table.removesuffix("s"))
+    return counted(count, f"{one} {verb}".rstrip(), f"{table} {verbs}".rstrip())
+
+
+_ONE: Final = {"launches": "launch", "dependencies": "dependency"}
 
 
 def first_few(names: Sequence[str]) -> str:

@@ -81,6 +81,13 @@ def test_one_thing_wrong_is_one_finding(profile: Profile, expected: tuple[str, s
     assert found(profile) == [expected]
 
 
+def test_one_of_a_kind_is_singular() -> None:
+    (finding,) = rblnpb.check(tiny(losses=(Loss(17, LossReason.BUFFER_FULL, 1),)))
+    assert finding.message == "1 device_slice was dropped while recording (buffer full): counts and times are lower bounds"
+    (finding,) = rblnpb.check(tiny(engines=(Engine(1, 9, EngineKind.HOST),)))
+    assert finding.message == "1 definition refers by engines.device_id to what the profile does not define"
+
+
 def test_a_loss_that_is_a_lower_bound_says_so() -> None:
     (finding,) = rblnpb.check(tiny(losses=(Loss(17, LossReason.DEVICE_OVERWRITE, 1_000, is_lower_bound=True),)))
 
