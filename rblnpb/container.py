@@ -6,6 +6,7 @@ each payload without copying; `frame` and `payload` make packets. What a body sa
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ __all__ = [
     "MAGIC",
     "SCHEMA_VERSION",
     "Frame",
+    "Gap",
     "Scan",
     "WireError",
     "fields",
@@ -151,6 +153,21 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """Bytes between packets that belong to none.
+
+    Attributes:
+        offset: The first of them.
+        size: How many.
+        reason: Why they are no packet.
+    """
+
+    offset: int
+    size: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Scan:
     """Result of walking a stream.
 
@@ -158,6 +175,7 @@ class Scan:
         frames: Payloads in file order.
         unreadable: Byte offsets of packets that hold a payload of ours which is no message, or is of no session.
         display_packet_count: Packets without payload.
+        gaps: What was passed over to find the next packet, in file order.
         end: Byte after the last whole packet.
         size: Size of the input; larger than `end` when it is cut or damaged there.
         reason: Why the walk ended early; empty when it did not.
@@ -166,38 +184,142 @@ class Scan:
     frames: tuple[Frame, ...]
     unreadable: tuple[int, ...]
     display_packet_count: int
+    gaps: tuple[Gap, ...]
     end: int
     size: int
     reason: str
 
 
 def scan(data: Buffer) -> Scan:
-    """All payloads of a stream up to its end, or up to the first packet that is not whole.
+    """All payloads of a stream. Behind a packet that is not whole the next payload is taken whose checksum fits.
 
-    Never raises on bad bytes: what stands before the fault is given, and the fault is named.
+    Never raises on bad bytes: what cannot be walked is named. Takes time in proportion to the input, whatever it holds.
     """
-    frames: list[Frame] = []
-    unreadable: list[int] = []
-    display = at = 0
-    size = len(data)
-    reason = ""
-    while at < size:
+    return _Walk(data).result()
+
+
+_LEAST_PACKET: Final = 13
+"""Bytes of the smallest packet with a payload: tag, length and session."""
+
+
+class _Walk:
+    """State of walking a stream."""
+
+    def __init__(self, data: Buffer) -> None:
+        self._data = data
+        self._size = len(data)
+        self._frames: list[Frame] = []
+        self._unreadable: list[int] = []
+        self._gaps: list[Gap] = []
+        self._display_count = 0
+        self._attempts = _ATTEMPTS
+        self._bytes_left = _CHECKED_TIMES * len(data)
+        # Where the packet before, if it says a wrong length, may have swallowed others; -1: it cannot have.
+        self._doubtful = -1
+
+    def result(self) -> Scan:
+        """Walk it all."""
+        at, reason = 0, ""
+        while at < self._size:
+            at = self._pass_tiny(at)
+            if at == self._size:
+                break
+            try:
+                start, stop = _read_packet(self._data, at, self._size)
+            except WireError as error:
+                resumed = self._resume(at if self._doubtful < 0 else self._doubtful, self._size, error.reason)
+                if resumed is None:
+                    reason = error.reason
+                    break
+                at = resumed
+                continue
+            at = self._take(at, start, stop)
+        gaps, frames = tuple(self._gaps), tuple(self._frames)
+        return Scan(frames, tuple(self._unreadable), self._display_count, gaps, at, self._size, reason)
+
+    def _pass_tiny(self, at: int) -> int:
+        """Pass over packets that are too small for a payload; gives where the first other one begins. There may be millions."""
+        data, last, count, before = self._data, self._size - 2, self._display_count, -1
+        while at <= last and data[at] == 0x0A and (length := data[at + 1]) < _LEAST_PACKET and at + length <= last:
+            if length and data[at + 2] == _PAYLOAD_TAG[0]:
+                break
+            before = at
+            at += 2 + length
+            count += 1
+        if before >= 0:
+            self._display_count, self._doubtful = count, before
+        return at
+
+    def _take(self, at: int, start: int, stop: int) -> int:
+        """Keep what a packet holds; gives where the next one begins."""
+        self._doubtful = at
         try:
-            start, stop = _read_packet(data, at, size)
-        except WireError as error:
-            reason = error.reason
-            break
-        try:
-            found = _find_payload(data, start, stop)
+            found = _find_payload(self._data, start, stop)
             if found is None:
-                display += 1
+                self._display_count += 1
             else:
-                frames.append(_read_frame(data, at, stop, *found))
+                self._frames.append(_read_frame(self._data, at, stop, *found))
+                # One that ends with its payload swallowed no other.
+                self._doubtful = found[1] if found[1] < stop else -1
+        except WireError as error:
+            resumed = self._resume(at, start + 1, error.reason)
+            if resumed is not None:
+                return resumed
+            # The packet is whole, so the next one is where it should be, if the length is right.
+            self._unreadable.append(at)
+            return stop
+        if self._doubtful < 0:
+            return stop
+        return self._resume(self._doubtful, stop, "the packet before says a wrong length") or stop
+
+    def _resume(self, at: int, stop: int, reason: str) -> int | None:
+        """Take the next intact payload that begins between two bytes; gives where it ends, None when there is none."""
+        for match in _PAYLOAD_HEAD.finditer(self._data, at):
+            if match.start() >= stop or self._attempts <= 0 or self._bytes_left <= 0:
+                return None
+            frame = self._intact(match.start(), at)
+            if frame is None:
+                self._attempts -= 1
+                continue
+            if self._unreadable and self._unreadable[-1] == frame.offset:
+                # Its length was wrong, and it is whole.
+                self._unreadable.pop()
+            self._frames.append(frame)
+            self._gaps.append(Gap(at, frame.offset - at, reason))
+            self._doubtful = -1
+            return frame.offset + frame.size
+        return None
+
+    def _intact(self, tag: int, least: int) -> Frame | None:
+        """The payload whose tag stands at a byte, if it is whole and has its checksum."""
+        try:
+            length, first = read_varint(self._data, tag + len(_PAYLOAD_TAG), self._size)
+            last = first + length
+            if last > self._size:
+                return None
+            frame = _read_frame(self._data, _packet_start(self._data, tag, least), last, first, last)
         except WireError:
-            # The packet is whole, so the next one is where it should be.
-            unreadable.append(at)
-        at = stop
-    return Scan(tuple(frames), tuple(unreadable), display, at, size, reason)
+            return None
+        self._bytes_left -= frame.end - frame.start
+        return frame if frame.crc32 is not None and frame.is_intact(self._data) else None
+
+
+_PAYLOAD_HEAD: Final = re.compile(_PAYLOAD_TAG + rb"[\x80-\xff]{0,4}[\x00-\x7f]\x09")
+"""A payload as writers begin it: tag, length, and the tag of its session."""
+
+_ATTEMPTS: Final = 1 << 16
+"""Most places of a file that look like a payload and are none; by chance there is hardly one in a terabyte."""
+
+_CHECKED_TIMES: Final = 4
+"""How often the size of a file is summed up at most to find payloads again."""
+
+
+def _packet_start(data: Buffer, tag: int, least: int) -> int:
+    """Where the packet begins whose payload has its tag at a byte: with tag and length, if these are there and whole."""
+    for at in range(tag - 2, max(tag - 7, least - 1), -1):
+        if data[at] == 0x0A and data[tag - 1] < 0x80 and all(data[place] >= 0x80 for place in range(at + 1, tag - 1)):
+            return at
+    return tag
 
 
 def _read_packet(data: Buffer, at: int, size: int) -> tuple[int, int]:

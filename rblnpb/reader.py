@@ -20,11 +20,12 @@ from rblnpb import codec as wire
 from rblnpb.assembly import SessionSource, assemble, session_bounds
 from rblnpb.budget import Budget
 from rblnpb.columns import Table
-from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Scan, scan
+from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Gap, Scan, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import Profile
 from rblnpb.signatures import is_profile, looks_like
 from rblnpb.stored_slices import StoredSlices
+from rblnpb.wording import counted
 
 __all__ = ["Chunk", "ProfileFile", "open_profile", "read", "read_all"]
 
@@ -268,12 +269,30 @@ def _file_findings(file: ProfileFile) -> Iterator[Finding]:
     if end < size:
         message = f"the last {size - end:,} of {size:,} bytes are no whole packet ({file.scan.reason}): read up to byte {end:,}"
         yield Finding(Severity.WARNING, "truncated", message, where=f"byte {end}")
+    yield from _gap_findings(file.scan.gaps)
     for offset in file.scan.unreadable:
         message = f"a packet at byte {offset} is of no session that can be told: it was left out"
         yield Finding(Severity.ERROR, "unreadable-packet", message, where=f"byte {offset}")
     if len(file.sessions) > 1:
         message = f"the file holds {len(file.sessions)} sessions, as several writers or files put together leave it"
         yield Finding(Severity.WARNING, "several-sessions", message, len(file.sessions))
+
+
+_NAMED_GAPS: Final = 8
+"""Most gaps that are named one by one."""
+
+
+def _gap_findings(gaps: Sequence[Gap]) -> Iterator[Finding]:
+    for gap in gaps[:_NAMED_GAPS]:
+        passed = f"{counted(gap.size, 'byte was', 'bytes were')} passed over" if gap.size else "nothing was passed over"
+        message = f"a packet is damaged at byte {gap.offset} ({gap.reason}): {passed} up to the next payload that is whole"
+        yield Finding(Severity.ERROR, "damaged-stream", message, max(gap.size, 1), where=f"byte {gap.offset}")
+    more = gaps[_NAMED_GAPS:]
+    if more:
+        size = sum(gap.size for gap in more)
+        damaged = counted(len(more), "more packet is", "more packets are")
+        message = f"{damaged} damaged: {counted(size, 'byte was', 'bytes were')} passed over"
+        yield Finding(Severity.ERROR, "damaged-stream", message, max(size, 1), where=f"byte {more[0].offset}")
 
 
 def open_profile(source: Input) -> ProfileFile:

@@ -130,3 +130,94 @@ def test_a_whole_packet_with_a_broken_payload_costs_itself_alone(broken: bytes) 
     result = scan(broken + after)
 
     assert (result.unreadable, [found.session_id for found in result.frames], result.end) == ((0,), [7], len(broken + after))
+
+
+# --- behind damage -------------------------------------------------------------------------------------------------
+
+ONE, TWO, THREE = (payload(7, row, 12, content) for row, content in enumerate((b"one" * 9, b"two" * 9, b"three" * 9)))
+
+
+def sequences(data: bytes) -> list[int]:
+    return [found.sequence for found in scan(data).frames]
+
+
+@pytest.mark.parametrize("at", range(len(TWO)))
+@pytest.mark.parametrize("bits", [0x01, 0x80, 0xFF])
+def test_a_flipped_byte_costs_one_packet_at_most(at: int, bits: int) -> None:
+    broken = TWO[:at] + bytes([TWO[at] ^ bits]) + TWO[at + 1 :]
+
+    found = scan(ONE + broken + THREE)
+
+    places = [frame.offset for frame in found.frames]
+    assert (places[0], places[-1]) == (0, len(ONE) + len(TWO))
+    assert len(places) in {2, 3}
+    assert found.end == found.size
+
+
+@pytest.mark.parametrize(
+    "head", [b"\x0b" + TWO[1:2], b"\x0a\x05", b"\x0a\x2f", b"\x0a\xff\xff\x03", b"\x0a" + b"\xff" * 11, b"", b"\x12\x00"]
+)
+def test_a_wrong_tag_or_length_costs_nothing_but_a_gap(head: bytes) -> None:
+    data = ONE + head + TWO[2:] + THREE
+
+    found = scan(data)
+
+    assert sequences(data) == [0, 1, 2]
+    assert len(found.gaps) == 1
+    assert found.gaps[0].offset == len(ONE)
+    assert found.unreadable == ()
+
+
+def test_a_length_that_swallows_the_next_packets_is_seen_though_it_ends_where_one_does() -> None:
+    swallowing = b"\x0a" + varint(len(TWO) - 2 + len(THREE)) + TWO[2:] + THREE
+    display = b"\x0a" + varint(len(DISPLAY) - 2 + len(ONE)) + DISPLAY[2:] + ONE
+
+    assert sequences(ONE + swallowing) == [0, 1, 2]
+    assert sequences(display + TWO) == [0, 1]
+
+
+def test_junk_between_packets_is_passed_over_and_counted() -> None:
+    found = scan(ONE + b"junk" * 5 + TWO + b"\x0a" + THREE)
+
+    assert [frame.sequence for frame in found.frames] == [0, 1, 2]
+    assert [(gap.offset, gap.size) for gap in found.gaps] == [(len(ONE), 20), (len(ONE) + 20 + len(TWO), 1)]
+    assert found.gaps[0].reason == "a packet begins with byte 0x0a, not 0x6a"
+
+
+def test_what_looks_like_a_payload_and_does_not_have_its_checksum_is_none() -> None:
+    bad = TWO[:-1] + b"!"
+
+    assert sequences(ONE + b"junk" + bad + THREE) == [0, 2]
+    assert sequences(ONE + b"junk" + bad) == [0]
+    assert scan(ONE + b"junk" + bad).end == len(ONE)
+
+
+def test_what_is_summed_up_to_find_payloads_again_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Heads of 24 bytes that each claim 64 KiB and do not have their checksum: all of them together are 2 GiB.
+    claim = b"\xc2\xc5\x03\x92\x80\x04\x09" + b"\x01" * 8 + b"\x1d\x00\x00\x00\x00\x5a\x80\x80\x04"
+    data = ONE + claim * (1 << 15)
+    summed: list[int] = []
+    crc32 = zlib.crc32
+    monkeypatch.setattr("rblnpb.container.zlib.crc32", lambda part: summed.append(len(part)) or crc32(part))
+
+    found = scan(data)
+
+    assert [frame.sequence for frame in found.frames] == [0]
+    assert 1 << 16 in summed
+    assert sum(summed) < 5 * len(data)
+
+
+def test_a_search_ends_after_many_places_that_look_like_a_payload_and_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rblnpb.container._ATTEMPTS", 10)
+    fake = b"\xc2\xc5\x03\x00\x09"
+
+    assert sequences(ONE + fake * 9 + TWO) == [0, 1]
+    assert sequences(ONE + fake * 11 + TWO) == [0]
+
+
+def test_tiny_display_packets_are_counted_in_one_go() -> None:
+    tiny = frame(b"") + frame(b"\x40\x05") + frame(b"\x5a\x03abc")
+
+    found = scan(tiny * 1_000 + ONE + tiny + tiny[:-1])
+
+    assert (found.display_packet_count, len(found.frames), found.size - found.end) == (3_005, 1, 6)

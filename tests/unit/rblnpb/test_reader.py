@@ -197,6 +197,38 @@ def test_a_cut_file_reads_up_to_its_last_whole_packet() -> None:
     )
 
 
+def test_behind_a_length_that_is_wrong_everything_is_read() -> None:
+    parts = packets(encode(tiny()))
+    parts[3] = parts[3][:1] + bytes([parts[3][1] ^ 0x40]) + parts[3][2:]
+    at = sum(map(len, parts[:3]))
+
+    profile = rblnpb.read(b"".join(parts))
+
+    assert codes(profile) == ["damaged-stream"]
+    assert profile.findings[0].where == f"byte {at}"
+    assert profile.equals(tiny())
+    with pytest.raises(CheckError, match="a packet is damaged at byte"):
+        rblnpb.read(b"".join(parts), strict=True)
+
+
+def test_bytes_between_packets_are_counted_and_many_such_places_are_named_together() -> None:
+    profile = rblnpb.read(b"junk!".join(packets(encode(full()))))
+
+    assert profile.equals(full())
+    named = [finding for finding in profile.findings if finding.code == "damaged-stream"]
+    assert [finding.count for finding in named] == [5] * 8 + [5 * (len(packets(encode(full()))) - 9)]
+    assert named[0].message.endswith(
+        "(a packet begins with byte 0x0a, not 0x6a): 5 bytes were passed over up to the next payload that is whole"
+    )
+
+
+def test_a_first_packet_with_a_wrong_length_is_read() -> None:
+    data = encode(tiny())
+
+    for wrong in (b"\x0a\x01" + data[2:], b"\x0b" + data[1:], b"\x0a\xff\xff\x7f" + data[2:]):
+        assert rblnpb.read(wrong).equals(tiny())
+
+
 def test_a_packet_that_stands_twice_is_read_once() -> None:
     profile = rblnpb.read(kept(encode(tiny()), 0, 1, 2, 3, 4, 4, 3, 5))
 
