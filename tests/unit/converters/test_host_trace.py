@@ -11,7 +11,7 @@ from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS, TABLE_COLUMN
 def test_columns_that_were_not_read_fail_by_name() -> None:
     events = HostEvents.some({"phase": np.array([88, 88], np.uint8), "name": np.array([1, 2], np.int32)})
 
-    assert (len(events), events.name.tolist(), events.columns().keys()) == (2, [1, 2], {"phase", "name"})
+    assert (len(events), events.name.tolist(), list(events.columns())) == (2, [1, 2], ["phase", "name"])
     with pytest.raises(AttributeError, match=r'the column "offset" of the host events was not read; name it in read_host'):
         _ = events.offset
     with pytest.raises(AttributeError, match="'HostEvents' object has no attribute 'offsets'"):
