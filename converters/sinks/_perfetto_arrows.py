@@ -11,11 +11,12 @@ from rblnpb.errors import Finding, Severity
 
 from ..timeline import AlignedSlices, Bool, HostTrace, Int64, Timeline
 from ._changes import changes
-from ._host_slices import flow_rows, following, innermost
+from ._host_slices import HostSlices, flow_rows, following, innermost
 from ._launch_arrows import first_work, launch_arrows
 from ._perfetto_dependencies import Dependencies
 from ._perfetto_flows import Ends, FlowEnds, Flows, draw
-from ._perfetto_host import HostSide
+from ._perfetto_host import HostSide, thread_slices
+from ._perfetto_host_order import slices_around
 
 __all__ = ["FRAMES", "HOST", "SLICES", "TraceArrows", "draw_arrows"]
 
@@ -53,10 +54,11 @@ def draw_arrows(timeline: Timeline, side: HostSide | None) -> TraceArrows:
     targets: list[Ends] = []
     findings: list[Finding] = []
     if timeline.host is not None and side is not None:
-        source, target, flow_findings = _host_arrows(timeline.host, side)
-        launched_by, launched, launch_findings = _launch_ends(timeline, side, target)
-        sources += [_host_ends(side, source), launched_by]
-        targets += [_host_ends(side, target), launched]
+        ends = _HostEnds(timeline.host, side, timeline.launches.host_row)
+        source, target, flow_findings = _host_arrows(timeline.host, side, ends.slices)
+        launched_by, launched, launch_findings = _launch_ends(timeline, side, ends, target)
+        sources += [ends.of(source), launched_by]
+        targets += [ends.of(target), launched]
         findings += [*flow_findings, *launch_findings]
     slices, predecessor, successor = timeline.slices, timeline.dependencies.predecessor, timeline.dependencies.successor
     on_host = _on_host(slices, predecessor) | _on_host(slices, successor)
@@ -66,18 +68,18 @@ def draw_arrows(timeline: Timeline, side: HostSide | None) -> TraceArrows:
         predecessor, successor = predecessor[~on_host], successor[~on_host]
     source_ends, target_ends = Ends.join(sources), Ends.join(targets)
     arrows = draw(source_ends, target_ends, len((HOST, SLICES, FRAMES)))
-    begins: list[list[Flows]] = [[one] for one in arrows.begins]
-    ends: list[list[Flows]] = [[one] for one in arrows.ends]
+    begun: list[list[Flows]] = [[one] for one in arrows.begins]
+    ended: list[list[Flows]] = [[one] for one in arrows.ends]
     lost = arrows.lost
     if len(predecessor):
         between = Dependencies(slices.start_ns, slices.duration_ns, predecessor, successor, len(source_ends.table) + 1)
-        begins[SLICES].append(between.begins)
-        ends[SLICES].append(between.ends)
+        begun[SLICES].append(between.begins)
+        ended[SLICES].append(between.ends)
         lost += between.lost_count()
     if lost:
         text = f"{lost} arrows would point at what ended before they begin; they are left out"
         findings.append(Finding(Severity.INFO, "arrows-backwards", text, lost))
-    return TraceArrows(begins, ends, arrows.begins[HOST], arrows.ends[HOST], tuple(findings))
+    return TraceArrows(begun, ended, arrows.begins[HOST], arrows.ends[HOST], tuple(findings))
 
 
 def _on_host(slices: AlignedSlices, rows: Int64) -> Bool:
@@ -86,13 +88,48 @@ def _on_host(slices: AlignedSlices, rows: Int64) -> Bool:
     return is_shown
 
 
-def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, tuple[Finding, ...]]:
+class _HostEnds:
+    """Slices of the host that arrows may join.
+
+    Attributes:
+        slices: Those that flow events stand in, and the ops of launches, among them all that are told by their begin and end apart.
+    """
+
+    def __init__(self, host: HostTrace, side: HostSide, ops: Int64) -> None:
+        points = flow_rows(host)
+        is_asked = np.zeros(len(host.events), np.bool_)
+        is_asked[ops[ops >= 0]] = True
+        rows = slices_around(host, points, is_asked, all_rows=bool(_points_ahead(host, points).any()))
+        self._side = side
+        self.slices, self._end_row = thread_slices(host, side, rows)
+
+    def of(self, place: Int64) -> Ends:
+        """Slices by their places."""
+        rows, end_rows = self.slices.rows[place], self._end_row[place]
+        return Ends(
+            table=np.full(len(place), HOST, np.int64),
+            begin_row=rows,
+            end_row=end_rows,
+            begin_ns=self.slices.start_ns[place],
+            # What never ends has no packet with which an arrow could.
+            end_ns=np.where(end_rows < 0, self.slices.start_ns[place], self.slices.end_ns[place]),
+            rank=self._side.ranks(rows),
+        )
+
+
+def _points_ahead(host: HostTrace, rows: Int64) -> Bool:
+    """Which flow events end at the slice that begins next."""
+    is_ahead: Bool = (host.events.phase[rows] == _END) & (host.events.binding_point[rows] == 0)
+    return is_ahead
+
+
+def _host_arrows(host: HostTrace, side: HostSide, slices: HostSlices) -> tuple[Int64, Int64, tuple[Finding, ...]]:
     """Places in the host's slices that its flows join: from the latest start or step of a flow to each step and end."""
     events = host.events
     rows = flow_rows(host)
-    place = innermost(host, side.slices, side.track[side.slices.rows], rows)
-    points_ahead = np.flatnonzero((events.phase[rows] == _END) & (events.binding_point[rows] == 0))
-    place[points_ahead] = following(host, side.slices, rows[points_ahead])
+    place = innermost(host, slices, side.track[slices.rows], rows)
+    points_ahead = np.flatnonzero(_points_ahead(host, rows))
+    place[points_ahead] = following(host, slices, rows[points_ahead])
     outside = place < 0
     rows, place = rows[~outside], place[~outside]
     keys = (events.flow_id[rows], events.category[rows], events.name[rows])
@@ -111,39 +148,25 @@ def _host_arrows(host: HostTrace, side: HostSide) -> tuple[Int64, Int64, tuple[F
     return place[before[arrives]], place[arrives], findings
 
 
-def _host_ends(side: HostSide, place: Int64) -> Ends:
-    """Slices of the host by their places."""
-    rows, end_rows = side.slices.rows[place], side.end_row[place]
-    return Ends(
-        table=np.full(len(place), HOST, np.int64),
-        begin_row=rows,
-        end_row=end_rows,
-        begin_ns=side.slices.start_ns[place],
-        # What never ends has no packet with which an arrow could.
-        end_ns=np.where(end_rows < 0, side.slices.start_ns[place], side.slices.end_ns[place]),
-        rank=side.rank[rows],
-    )
-
-
 def _device_ends(slices: AlignedSlices, table: int, rows: Int64, side: HostSide) -> Ends:
     """Slices of a table of the device side, joined with some of the host; what came out of the host trace is in its table."""
     event, start_ns = slices.event[rows], slices.start_ns[rows]
     on_host = event >= 0
     place = np.where(on_host, event, rows)
     # No two of one table of the device are joined here, so that their order does not matter.
-    rank = np.where(on_host, side.rank[event], 0) if on_host.any() else np.zeros(len(rows), np.int64)
+    rank = np.where(on_host, side.ranks(event), 0) if on_host.any() else np.zeros(len(rows), np.int64)
     return Ends(np.where(on_host, HOST, table), place, place, start_ns, start_ns + slices.duration_ns[rows], rank)
 
 
-def _launch_ends(timeline: Timeline, side: HostSide, pointed_at: Int64) -> tuple[Ends, Ends, tuple[Finding, ...]]:
+def _launch_ends(timeline: Timeline, side: HostSide, ends: _HostEnds, pointed_at: Int64) -> tuple[Ends, Ends, tuple[Finding, ...]]:
     """From ops to the first work of what they launched, where no flow of the host points already."""
     work = first_work(timeline)
-    arrows = launch_arrows(timeline, work, (work.event >= 0) & np.isin(work.event, side.slices.rows[pointed_at]))
-    op = np.searchsorted(side.slices.rows, arrows.op)
+    arrows = launch_arrows(timeline, work, (work.event >= 0) & np.isin(work.event, ends.slices.rows[pointed_at]))
+    op = np.searchsorted(ends.slices.rows, arrows.op)
     sources, targets = [], []
     for table, slices in ((SLICES, timeline.slices), (FRAMES, timeline.frames)):
         chosen = work.is_frame[arrows.launch] == (table == FRAMES)
-        sources.append(_host_ends(side, op[chosen]))
+        sources.append(ends.of(op[chosen]))
         rows = work.row[arrows.launch[chosen]]
         targets.append(_device_ends(slices, table, rows, side))
     return Ends.join(sources), Ends.join(targets), arrows.findings

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from rblnpb.byte_rows import Column, join, row_sizes, stack
-from rblnpb.perfetto_wire import EVENT_END, event, number, numbers, sized
+from rblnpb.byte_rows import Column, Joiner, join, row_sizes, stack
+from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, number, numbers, sized
 
 from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8
@@ -17,6 +17,7 @@ from ._event_blocks import argument_texts, event_blocks
 from ._json_annotations import JSON_VALUE, annotation_value, is_plain
 from ._perfetto_flows import FlowEnds
 from ._perfetto_host import HostSide
+from ._perfetto_host_order import closing_rows, end_times
 from ._perfetto_tracks import SEQUENCE
 
 __all__ = ["EventWriter", "Text", "closing_blocks", "endless_packets", "event_texts"]
@@ -28,20 +29,20 @@ _BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 22
 
 
-def closing_blocks(side: HostSide, ends: FlowEnds, shift_ns: int) -> Iterator[bytes]:
+def closing_blocks(host: HostTrace, side: HostSide, ends: FlowEnds, shift_ns: int) -> Iterator[bytes]:
     """The ends of complete slices, in blocks of bounded size.
 
     Args:
-        side: The host's events.
+        host: The trace.
+        side: What becomes of its events.
         ends: Arrows that end with these packets, by row of the event.
         shift_ns: What is added to every time.
     """
-    place = np.searchsorted(side.slices.rows, side.closing)
-    for first in range(0, len(place), _BLOCK_ROWS):
-        rows = side.closing[first : first + _BLOCK_ROWS]
-        end_ns = side.slices.end_ns[place[first : first + _BLOCK_ROWS]] + shift_ns
+    joiner = Joiner()
+    for rows in closing_rows(host, side.closing):
+        end_ns = end_times(host, rows) + shift_ns
         packets = event(EVENT_END, end_ns, numbers(11, side.track[rows]), SEQUENCE, *ends.entries(rows))
-        yield join(len(rows), packets).tobytes()
+        yield joiner.join(len(rows), packets).tobytes()
 
 
 def endless_packets(side: HostSide, shift_ns: int) -> bytes:
@@ -75,9 +76,13 @@ def event_texts(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, list[T
 
 
 def _in_turn(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, Sequence[Text]]]:
-    # Nearly always everything is written as the file has it.
-    order = side.rank if side.rank is side.turn else np.argsort(side.rank, kind="stable")
-    turn = side.turn if side.rank is side.turn else side.turn[order]
+    if side.turn is None or side.rank is None:
+        # Nearly always everything is written as the file has it.
+        for block in event_blocks(host, 0):
+            yield np.arange(block.first, block.first + len(block)), argument_texts(block)
+        return
+    order = np.argsort(side.rank, kind="stable")
+    turn = side.turn[order]
     held: dict[int, Text] = {}
     for block in event_blocks(host, 0):
         texts = argument_texts(block)
@@ -196,7 +201,10 @@ class EventWriter:
 
     def _own_ends(self, rows: Int64) -> list[bytes]:
         """The packets that end slices where they begin; empty where there are none at all."""
-        places = np.flatnonzero(self._side.is_empty[rows])
+        is_empty = (
+            (self._side.kind[rows] == EVENT_BEGIN) & (self._events.phase[rows] == ord("X")) & (self._events.duration_ns[rows] <= 0)
+        )
+        places = np.flatnonzero(is_empty)
         if not len(places):
             return []
         time_ns = self._events.start_ns[rows[places]] + self._shift_ns

@@ -6,23 +6,29 @@ ends of complete slices, which are known from columns, are written before all be
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
-from rblnpb.lanes import lanes, one_line
+from rblnpb.lanes import lanes
 from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_COUNTER, EVENT_END, EVENT_INSTANT
 
-from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
+from ..timeline import HostTrace, Int32, Int64, UInt8
 from ._changes import changes
 from ._host_pairs import HostPairs, pair_findings, pairs_by_id, pairs_on_threads
-from ._host_slices import HostSlices, complete_slices, flow_rows, has_phase, threads
+from ._host_slices import HostSlices, has_phase, threads
+from ._perfetto_host_order import closing_order, end_times, writing_order
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
 from ._perfetto_tracks import TrackBook
 
-__all__ = ["HostSide", "plan_host_side"]
+__all__ = ["HostSide", "first_time", "plan_host_side", "thread_slices", "used_rows"]
+
+_BLOCK_ROWS: Final = 1 << 16
+"""What is worked out for some events at a time takes no memory for all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +38,10 @@ class HostSide:
     Attributes:
         kind: uint8[n]; what packet each event becomes, one of EVENT_…; 0 = none of its own.
         track: int32[n]; number of its track; 0 = none, or a curve's, which come when they are met.
-        is_empty: bool[n]; which are complete slices that end as they begin.
-        turn: int64[n]; each is written when the event of this row is read: its own, or a later one.
-        rank: int64[n]; place of each in the order in which they are written.
-        slices: Slices of threads, by the row of their begin, ascending.
-        end_row: int64[slices]; row of the event with whose packet each ends: for complete slices its own.
-        closing: int64[k]; rows of complete slices whose ends are written before all else, the inner ones first.
+        turn: int64[n]; each is written when the event of this row is read: its own, or a later one. None = each at its own.
+        rank: int64[n]; place of each in the order in which they are written; None = as the document has them.
+        closing: int32[k]; rows of complete slices that are not empty, the last of which ends first; None = in their order.
+        pairs: Slices that are told by their begin and their end apart, on threads.
         endless: int64[m]; rows of begins whose slices end with the trace.
         last_ns: When the trace ends; trace clock.
         tracks: Tracks of processes and threads.
@@ -46,16 +50,18 @@ class HostSide:
 
     kind: UInt8
     track: Int32
-    is_empty: Bool
-    turn: Int64
-    rank: Int64
-    slices: HostSlices
-    end_row: Int64
-    closing: Int64
+    turn: Int64 | None
+    rank: Int64 | None
+    closing: Int32 | None
+    pairs: HostPairs
     endless: Int64
     last_ns: int
     tracks: HostTracks
     findings: tuple[Finding, ...]
+
+    def ranks(self, rows: Int64) -> Int64:
+        """Places of some events in the order in which they are written."""
+        return rows if self.rank is None else self.rank[rows]
 
 
 def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
@@ -66,64 +72,92 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
         book: Where its tracks are introduced.
     """
     events = host.events
-    is_timed = events.start_ns != ABSENT
-    complete, pairs, by_id = complete_slices(host), pairs_on_threads(host), pairs_by_id(host)
-    is_instant = has_phase(events.phase, "iIR") & is_timed
-    is_sample = has_phase(events.phase, "C") & is_timed
-    kind = np.zeros(len(events), np.uint8)
-    kind[complete.rows] = EVENT_BEGIN
-    kind[is_instant] = EVENT_INSTANT
-    kind[is_sample] = EVENT_COUNTER
+    pairs, by_id = pairs_on_threads(host), pairs_by_id(host)
+    kind = _kinds(host, pairs, by_id)
+    track, tracks, moved = _tracks(host, pairs, kind, book)
+    _add_id_tracks(host, by_id, tracks, track, book)
+    turn, rank = writing_order(host, track)
+    return HostSide(
+        kind=kind,
+        track=track,
+        turn=turn,
+        rank=rank,
+        closing=closing_order(host, track, rank),
+        pairs=pairs,
+        endless=np.concatenate([paired.begin[paired.end < 0] for paired in (pairs, by_id)]),
+        last_ns=max((_last(host, kind, rows) for rows in _blocks(len(events))), default=int(ABSENT)),
+        tracks=tracks,
+        findings=(*tracks.findings, *pair_findings(pairs, by_id), *_findings(host, kind, moved)),
+    )
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    for first in range(0, count, _BLOCK_ROWS):
+        yield slice(first, min(first + _BLOCK_ROWS, count))
+
+
+def _kinds(host: HostTrace, pairs: HostPairs, by_id: HostPairs) -> UInt8:
+    events = host.events
+    of_phase = np.zeros(256, np.uint8)
+    of_phase[list(b"iIR")], of_phase[ord("C")], of_phase[ord("X")] = EVENT_INSTANT, EVENT_COUNTER, EVENT_BEGIN
+    kind: UInt8 = of_phase[events.phase]
+    kind[events.start_ns == ABSENT] = 0
     kind[by_id.rows] = EVENT_INSTANT
     for paired in (pairs, by_id):
         kind[paired.begin] = EVENT_BEGIN
         kind[paired.end[paired.end >= 0]] = EVENT_END
         kind[paired.loose] = 0
-    track, tracks, moved = _tracks(host, complete, pairs, kind, book)
-    _add_id_tracks(host, by_id, tracks, track, book)
-    turn, rank = _turns(track, complete)
-    last_ns = max(int(complete.end_ns.max(initial=ABSENT)), int(events.start_ns[kind > 0].max(initial=ABSENT)))
-    slices, end_row = _thread_slices(host, complete, pairs, last_ns)
-    is_empty = np.zeros(len(events), np.bool_)
-    is_empty[complete.rows] = complete.end_ns == complete.start_ns
-    return HostSide(
-        kind=kind,
-        track=track,
-        is_empty=is_empty,
-        turn=turn,
-        rank=rank,
-        slices=slices,
-        end_row=end_row,
-        closing=_inner_first(complete, rank),
-        endless=np.concatenate([paired.begin[paired.end < 0] for paired in (pairs, by_id)]),
-        last_ns=last_ns,
-        tracks=tracks,
-        findings=(*tracks.findings, *pair_findings(pairs, by_id), *_findings(host, kind, complete, moved)),
+    return kind
+
+
+def _last(host: HostTrace, kind: UInt8, rows: slice) -> int:
+    """The last moment of some events."""
+    shown = np.flatnonzero(kind[rows] > 0) + rows.start
+    return int(
+        np.where(host.events.phase[shown] == ord("X"), end_times(host, shown), host.events.start_ns[shown]).max(initial=ABSENT)
     )
 
 
-def _tracks(host: HostTrace, complete: HostSlices, pairs: HostPairs, kind: UInt8, book: TrackBook) -> tuple[Int32, HostTracks, int]:
+def _tracks(host: HostTrace, pairs: HostPairs, kind: UInt8, book: TrackBook) -> tuple[Int32, HostTracks, int]:
     """Track of every event that stands on a thread, the threads, and how many slices are not on the first row of theirs."""
-    of_track = threads(host)
-    thread = of_track[host.events.track] if len(of_track) else host.events.track
-    lane = lanes(complete.thread, complete.start_ns, complete.end_ns - complete.start_ns)
+    events, of_track = host.events, threads(host)
+    is_complete = (events.phase == ord("X")) & (kind > 0)
+    is_plain = bool((of_track == np.arange(len(of_track))).all())
+    thread = events.track if is_plain or not len(of_track) else of_track[events.track]
+    lane = lanes(thread, events.start_ns, _lengths(host), is_complete)
     row_count = np.zeros(len(of_track), np.int64)
-    row_count[thread[kind > 0]] = 1
-    np.maximum.at(row_count, complete.thread, lane + 1)
+    has_slices = np.zeros(len(of_track), np.bool_)
+    for rows in _blocks(len(kind)):
+        row_count[thread[rows][kind[rows] > 0]] = 1
+        has_slices[thread[rows][is_complete[rows]]] = True
+    further = np.flatnonzero(lane)
+    np.maximum.at(row_count, thread[further], lane[further] + 1)
     # A viewer that closes what began last must not find both kinds of slices on one row.
-    is_mixed = np.intersect1d(pairs.group, complete.thread)
+    is_mixed = np.unique(pairs.group[has_slices[pairs.group]])
     pair_lane = np.zeros(len(of_track), np.int32)
     pair_lane[is_mixed] = row_count[is_mixed]
     row_count[is_mixed] += 1
     tracks = add_host_tracks(host, of_track, row_count, book)
-    event_lane = np.zeros(len(kind), np.int32)
-    event_lane[complete.rows] = lane
-    event_lane[pairs.rows] = pair_lane[pairs.group]
+    lane[pairs.rows] = pair_lane[pairs.group]
     if not len(of_track):
-        return event_lane, tracks, 0
-    track = np.where(event_lane > 0, tracks.further[thread] + event_lane - 1, tracks.threads[thread]).astype(np.int32)
-    moved = int((lane > 0).sum()) + int((pair_lane[pairs.group[np.isin(pairs.rows, pairs.begin)]] > 0).sum())
-    return np.where((kind > 0) & (kind != EVENT_COUNTER), track, 0).astype(np.int32), tracks, moved
+        return lane, tracks, 0
+    for rows in _blocks(len(kind)):
+        of, on = thread[rows], lane[rows]
+        is_shown = (kind[rows] > 0) & (kind[rows] != EVENT_COUNTER)
+        lane[rows] = np.where(is_shown, np.where(on > 0, tracks.further[of] + on - 1, tracks.threads[of]), 0)
+    moved = len(further) + int((pair_lane[pairs.group[np.isin(pairs.rows, pairs.begin)]] > 0).sum())
+    return lane, tracks, moved
+
+
+def _lengths(host: HostTrace) -> Int64:
+    """int64[n]; durations that end before time does; those of slices without one may be negative."""
+    events = host.events
+    if not len(events) or int(events.start_ns.max()) + int(events.duration_ns.max()) <= np.iinfo(np.int64).max:
+        return events.duration_ns
+    rows = np.flatnonzero((events.phase == ord("X")) & (events.start_ns != ABSENT))
+    lengths = np.zeros(len(events), np.int64)
+    lengths[rows] = end_times(host, rows) - events.start_ns[rows]
+    return lengths
 
 
 def _add_id_tracks(host: HostTrace, by_id: HostPairs, tracks: HostTracks, track: Int32, book: TrackBook) -> None:
@@ -138,47 +172,20 @@ def _add_id_tracks(host: HostTrace, by_id: HostPairs, tracks: HostTracks, track:
     track[rows] = numbers[group_of]
 
 
-def _turns(track: Int32, complete: HostSlices) -> tuple[Int64, Int64]:
-    """When each event is written: as the file has it, but slices that begin together on one row the outer one first."""
-    turn = np.arange(len(track), dtype=np.int64)
-    is_empty = complete.end_ns == complete.start_ns
-    own = complete.take(~is_empty) if is_empty.any() else complete
-    line = one_line(track[own.rows], own.start_ns)
-    order = np.argsort(line, kind="stable")
-    line = line[order]
-    is_same = line[1:] == line[:-1]
-    end_ns = own.end_ns[order]
-    if not (is_same & (end_ns[1:] > end_ns[:-1])).any():
-        return turn, turn
-    rows = own.rows[order]
-    group = np.cumsum(np.concatenate(([0], ~is_same)))
-    wrong = np.isin(group, group[1:][is_same & (np.diff(end_ns) > 0)])
-    last = np.zeros(int(group[-1]) + 1, np.int64)
-    np.maximum.at(last, group[wrong], rows[wrong])
-    turn[rows[wrong]] = last[group[wrong]]
-    # The event whose turn it is may be an inner one.
-    length = np.zeros(len(track), np.int64)
-    length[rows[wrong]] = end_ns[wrong] - own.start_ns[order][wrong]
-    rank = np.empty(len(track), np.int64)
-    rank[np.lexsort((-length, turn))] = np.arange(len(track))
-    return turn, rank
+def thread_slices(host: HostTrace, side: HostSide, rows: Int64) -> tuple[HostSlices, Int64]:
+    """Slices of threads, by the row of their begin, ascending, and the row of the event with whose packet each ends.
 
-
-def _inner_first(complete: HostSlices, rank: Int64) -> Int64:
-    """Rows of the slices that are not empty; one that begins within another comes before it."""
-    is_empty = complete.end_ns == complete.start_ns
-    own = complete.take(~is_empty) if is_empty.any() else complete
-    if (own.start_ns[1:] >= own.start_ns[:-1]).all() and (rank[1:] >= rank[:-1]).all():
-        return own.rows[::-1]
-    return own.rows[np.lexsort((rank[own.rows], own.start_ns))[::-1]]
-
-
-def _thread_slices(host: HostTrace, complete: HostSlices, pairs: HostPairs, last_ns: int) -> tuple[HostSlices, Int64]:
-    """All slices of threads, and with which event each ends."""
+    Args:
+        host: The trace.
+        side: What becomes of it.
+        rows: int64[k], ascending; which of the complete slices; all others are among them.
+    """
+    events, pairs = host.events, side.pairs
+    track = events.track[rows]
+    complete = HostSlices(rows, track, threads(host)[track] if len(track) else track, events.start_ns[rows], end_times(host, rows))
     if not len(pairs.begin):
         return complete, complete.rows
-    events = host.events
-    end_ns = np.where(pairs.end < 0, last_ns, events.start_ns[pairs.end])
+    end_ns = np.where(pairs.end < 0, side.last_ns, events.start_ns[pairs.end])
     begin_track = events.track[pairs.begin]
     apart = HostSlices(pairs.begin, begin_track, threads(host)[begin_track], events.start_ns[pairs.begin], end_ns)
     names = ("rows", "track", "thread", "start_ns", "end_ns")
@@ -187,24 +194,42 @@ def _thread_slices(host: HostTrace, complete: HostSlices, pairs: HostPairs, last
     return slices.take(order), np.concatenate((complete.rows, pairs.end))[order]
 
 
-def _findings(host: HostTrace, kind: UInt8, complete: HostSlices, moved: int) -> tuple[Finding, ...]:
-    events = host.events
-    is_phaseless = events.phase == 0
-    is_metadata = events.phase == ord("M")
-    is_timeless = ~is_phaseless & ~is_metadata & (events.start_ns == ABSENT)
-    is_paired = has_phase(events.phase, "BEbeSF")
-    is_flow = np.zeros(len(events), np.bool_)
-    is_flow[flow_rows(host)] = True
-    is_left = (kind == 0) & ~is_phaseless & ~is_timeless & ~is_metadata & ~is_flow & ~is_paired
-    lengthless = int((events.duration_ns[complete.rows] < 0).sum())
-    cut = int((complete.end_ns - complete.start_ns < events.duration_ns[complete.rows]).sum())
-    return changes(
-        {
-            "host-slices-moved": moved,
-            "host-slices-without-length": lengthless,
-            "host-slices-cut": cut,
-            "host-events-without-time": int(is_timeless.sum()),
-            "host-events-without-phase": int(is_phaseless.sum()),
-            "host-events-not-shown": int(is_left.sum()),
-        }
+def used_rows(column: Int32, kind: UInt8, count: int) -> Int64:
+    """Rows of a table of so many texts that a column of events which become packets refers to, ascending."""
+    is_used = np.zeros(count, np.bool_)
+    for rows in _blocks(len(kind)):
+        is_used[column[rows][kind[rows] > 0]] = True
+    return np.flatnonzero(is_used)
+
+
+def first_time(host: HostTrace, kind: UInt8) -> int | None:
+    """The least time of the events that become packets; None where there are none."""
+    times = (host.events.start_ns[rows][kind[rows] > 0] for rows in _blocks(len(kind)))
+    return min((int(some.min()) for some in times if len(some)), default=None)
+
+
+def _findings(host: HostTrace, kind: UInt8, moved: int) -> tuple[Finding, ...]:
+    codes = (
+        "host-slices-without-length",
+        "host-slices-cut",
+        "host-events-without-time",
+        "host-events-without-phase",
+        "host-events-not-shown",
     )
+    counts = np.zeros(len(codes), np.int64)
+    for rows in _blocks(len(kind)):
+        counts += _counts(host, kind, rows)
+    return changes({"host-slices-moved": moved, **dict(zip(codes, counts.tolist(), strict=True))})
+
+
+def _counts(host: HostTrace, kind: UInt8, rows: slice) -> list[int]:
+    """Of some events, how many slices have no length and how many are cut; how many events have no time, no phase and no place."""
+    events = host.events
+    phase, is_timeless = events.phase[rows], events.start_ns[rows] == ABSENT
+    complete = np.flatnonzero((phase == ord("X")) & ~is_timeless) + rows.start
+    length_ns = events.duration_ns[complete]
+    is_cut = end_times(host, complete) - events.start_ns[complete] < length_ns
+    is_told = (phase != 0) & (phase != ord("M"))
+    is_left = (kind[rows] == 0) & is_told & ~is_timeless & ~has_phase(phase, "stfBEbeSF")
+    counts = (length_ns < 0, is_cut, is_told & is_timeless, phase == 0, is_left)
+    return [int(one.sum()) for one in counts]

@@ -13,7 +13,7 @@ from ..timeline import HostTrace, Int64
 from ._changes import changes
 from ._perfetto_arrows import TraceArrows
 from ._perfetto_events import EventWriter, Text, closing_blocks, endless_packets, event_texts
-from ._perfetto_host import HostSide
+from ._perfetto_host import HostSide, used_rows
 from ._perfetto_names import ANNOTATION_NAMES, CATEGORIES, EVENT_NAMES, Interning
 from ._perfetto_samples import HostSamples
 from ._perfetto_tracks import TrackBook
@@ -39,12 +39,11 @@ class HostPackets:
         """
         self._host, self._side, self._shift_ns = host, side, shift_ns
         self._ends = arrows.host_ends
-        is_shown = side.kind > 0
         self._events = EventWriter(
             host,
             side,
-            names=texts.table(EVENT_NAMES, host.strings, host.events.name[is_shown], "[No name]"),
-            categories=texts.table(CATEGORIES, host.strings, host.events.category[is_shown]),
+            names=texts.table(EVENT_NAMES, host.strings, used_rows(host.events.name, side.kind, len(host.strings)), "[No name]"),
+            categories=texts.table(CATEGORIES, host.strings, used_rows(host.events.category, side.kind, len(host.strings))),
             args=texts.number(ANNOTATION_NAMES, "args"),
             begins=arrows.host_begins,
             ends=self._ends,
@@ -59,7 +58,7 @@ class HostPackets:
 
     def blocks(self) -> Iterator[tuple[int, bytes]]:
         """How many events each block has, and its packets; the ends of complete slices come first."""
-        for packets in closing_blocks(self._side, self._ends, self._shift_ns):
+        for packets in closing_blocks(self._host, self._side, self._ends, self._shift_ns):
             yield 0, packets
         for rows, texts in event_texts(self._host, self._side):
             yield len(rows), self._packets(rows, texts)

@@ -25,7 +25,7 @@ from ._device_lanes import device_lanes
 from ._perfetto_arrows import FRAMES, SLICES, draw_arrows
 from ._perfetto_device import add_device_tracks, device_tables
 from ._perfetto_flows import Flows
-from ._perfetto_host import HostSide, plan_host_side
+from ._perfetto_host import HostSide, first_time, plan_host_side
 from ._perfetto_host_packets import HostPackets
 from ._perfetto_names import Interning
 from ._perfetto_samples import counter_blocks
@@ -116,9 +116,10 @@ def _plan(timeline: Timeline) -> _Plan:
 def _first(timeline: Timeline, side: HostSide | None) -> int:
     """The least time that is shown; 0 where nothing is."""
     columns = [table.start_ns for table in (timeline.slices, timeline.frames, timeline.runtime)] + [timeline.counters.time_ns]
-    if timeline.host is not None and side is not None:
-        columns.append(timeline.host.events.start_ns[side.kind > 0])
-    return min((int(column.min()) for column in columns if len(column)), default=0)
+    times = [int(column.min()) for column in columns if len(column)]
+    if timeline.host is not None and side is not None and (first := first_time(timeline.host, side.kind)) is not None:
+        times.append(first)
+    return min(times, default=0)
 
 
 def _shifted(shift_ns: int) -> Iterator[Finding]:
