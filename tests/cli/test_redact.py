@@ -45,7 +45,6 @@ def test_a_profile_stays_one_and_both_become_one(run: Run) -> None:
         profile = rblnpb.read("r.pb")
         assert len(profile.device_slices) == len(small_profile().device_slices)
         assert bool(len(profile.trace_events)) == (len(inputs) > 1)
-        assert run("check", "r.pb")[0] == 0
 
 
 def test_a_key_gives_the_same_file_again_wherever_it_comes_from_and_none_another(run: Run) -> None:
