@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -22,45 +23,82 @@ Int32 = npt.NDArray[np.int32]
 _BATCH: Final = 1 << 17
 
 
-def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -> Int32:
+def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64, among: npt.NDArray[np.bool_] | None = None) -> Int32:
     """The lane of every slice: 0 for those that stay on the row of their track, 1 for a second row, and so on.
 
     Args:
         track: int[n]; numbers from 0; slices share a row only within one track.
         start_ns: int64[n]; any clock, in any order.
         duration_ns: int64[n]; not negative.
+        among: bool[n]; which slices there are, None = all; the others stay on lane 0 and are in nobody's way.
 
     Returns:
         int32[n]; within one lane of a track any two slices lie one inside of the other, or apart. Of slices with equal times
         the earlier row is the outer one.
     """
     lane = np.zeros(len(track), np.int32)
-    # An empty slice crosses nothing. Few numbers are sorted in half the time when they are small ones.
-    narrow = np.uint16 if int(track.max(initial=0)) < 1 << 16 else track.dtype
-    if (duration_ns > 0).all():
-        own = track
-        rows = np.argsort(own.astype(narrow), kind="stable")
-    else:
-        rows = np.flatnonzero(duration_ns > 0)
-        own = track[rows]
-        rows = rows[np.argsort(own.astype(narrow), kind="stable")]
-    ends = np.cumsum(np.bincount(own))
-    # Whole tracks, as many as keep the work in the processor's cache.
-    batch = np.searchsorted(ends, np.arange(_BATCH, len(rows), _BATCH), side="right")
-    edges = np.unique(np.concatenate(([0], ends[np.minimum(batch, len(ends) - 1)], ends[-1:])))
-    for low, high in itertools.pairwise(edges.tolist()):
+    rows, ends = _track_by_track(track, duration_ns, among)
+    for low, high in _batches(ends):
         part = rows[low:high]
-        start, duration = start_ns[part], duration_ns[part]
-        is_apart = start[:-1] + duration[:-1] <= start[1:]
-        is_apart[ends[(ends > low) & (ends < high)] - low - 1] = True
-        if is_apart.all():
+        if _are_apart(start_ns, duration_ns, part, ends[(ends > low) & (ends < high)] - low):
             continue
-        opens, closes = _spans(track[part], start, duration)
+        opens, closes = _spans(track[part], start_ns[part], duration_ns[part])
         order = outer_first(opens, closes)
         opens, closes = opens[order], closes[order]
-        for first, last in _crossing_places(opens, closes):
-            lane[part[order[first:last]]] = _first_fit(opens[first:last].tolist(), closes[first:last].tolist())
+        is_free = np.maximum.accumulate(closes)[:-1] <= opens[1:]
+        for begin, end in _batches(np.append(np.flatnonzero(is_free) + 1, len(part))):
+            for first, last in _crossing_places(opens[begin:end], closes[begin:end]):
+                place = slice(begin + first, begin + last)
+                lane[part[order[place]]] = _first_fit(opens[place].tolist(), closes[place].tolist())
     return lane
+
+
+def _batches(ends: Int64) -> Iterator[tuple[int, int]]:
+    """Pieces that end at some of these places, each about as large as the processor's cache likes them, or larger where none is."""
+    count = int(ends[-1])
+    found = np.searchsorted(ends, np.arange(_BATCH, count, _BATCH), side="right")
+    return itertools.pairwise(np.unique(np.concatenate(([0], ends[np.minimum(found, len(ends) - 1)], [count]))).tolist())
+
+
+def _track_by_track(
+    track: npt.NDArray[np.integer], duration_ns: Int64, among: npt.NDArray[np.bool_] | None
+) -> tuple[npt.NDArray[np.integer], Int64]:
+    """Rows of slices, track by track and in their order on each, and where each track ends; an empty slice crosses nothing."""
+    blocks = [slice(first, first + _BATCH) for first in range(0, len(track), _BATCH)]
+    # Few numbers are sorted in half the time when they are small ones.
+    count = int(track.max(initial=0)) + 1
+    narrow = np.uint16 if count <= 1 << 16 else np.int64
+
+    def picked(block: slice) -> tuple[npt.NDArray[np.intp] | None, npt.NDArray[np.integer]]:
+        is_there = duration_ns[block] > 0 if among is None else among[block] & (duration_ns[block] > 0)
+        if is_there.all():
+            return None, track[block].astype(narrow)
+        rows = np.flatnonzero(is_there)
+        return rows, track[block][rows].astype(narrow)
+
+    sizes = sum((np.bincount(picked(block)[1], minlength=count) for block in blocks), np.zeros(count, np.int64))
+    ends: Int64 = np.cumsum(sizes)
+    places = ends - sizes
+    found: npt.NDArray[np.integer] = np.empty(int(ends[-1]), np.int32 if len(track) < 1 << 31 else np.int64)
+    for block in blocks:
+        rows, own = picked(block)
+        sizes = np.bincount(own, minlength=count)
+        firsts = np.cumsum(sizes) - sizes
+        order = np.argsort(own, kind="stable")
+        found[np.arange(len(own)) + np.repeat(places - firsts, sizes)] = (order if rows is None else rows[order]) + block.start
+        places += sizes
+    return found, ends
+
+
+def _are_apart(start_ns: Int64, duration_ns: Int64, rows: npt.NDArray[np.integer], borders: Int64) -> bool:
+    """Whether each slice ends before the next one of its track starts; a track begins at each border."""
+    for first in range(0, len(rows) - 1, _BATCH):
+        part = rows[first : first + _BATCH + 1]
+        start = start_ns[part]
+        touching = np.flatnonzero(start[:-1] + duration_ns[part[:-1]] > start[1:]) + first + 1
+        if not np.isin(touching, borders).all():
+            return False
+    return True
 
 
 def _spans(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -> tuple[Int64, Int64]:

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.json_text import as_texts
 from rblnpb.converters.sinks._chrome_copy import Change, TableChange, TimeChange, copy_events, replace_member
 from rblnpb.converters.timeline import HostTrace
 from rblnpb.errors import FormatError
@@ -25,7 +24,7 @@ def copied(host: HostTrace, *changes: Change, left_out: tuple[int, ...] = ()) ->
 
 
 def change(key: str, texts: dict[int, bytes], *, is_there: bool = True) -> TableChange:
-    return TableChange(key, np.array(sorted(texts), np.int64), as_texts(list(texts.values())), np.argsort(list(texts)), is_there)
+    return TableChange(key, np.array(sorted(texts), np.int64), list(texts.values()), np.argsort(list(texts)), is_there)
 
 
 def event(number: int = 0, **members: Any) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def test_a_member_that_is_not_there_comes_first() -> None:
 def test_times_are_written_in_microseconds() -> None:
     host = host_trace(event(), event(), event())
 
-    times = TimeChange("ts", np.array([0, 2]), np.array([1_234_567, 5]))
+    times = TimeChange("ts", np.array([0, 2]), np.array([1_734_567, 0, 500_005]), 500_000)
 
     assert [json.loads(text)["ts"] for text in copied(host, times).split(b",\n  ")] == [1234.567, 5, 0.005]
 
@@ -97,7 +96,7 @@ def test_times_are_written_in_microseconds() -> None:
 def test_several_changes_of_one_event_go_together() -> None:
     host = host_trace(event(), texts=[b'{"ts": 5, "tid": 7, "pid": 1}'])
 
-    made = copied(host, change("pid", {0: b"10"}), change("tid", {0: b"70"}), TimeChange("ts", np.array([0]), np.array([0])))
+    made = copied(host, change("pid", {0: b"10"}), change("tid", {0: b"70"}), TimeChange("ts", np.array([0]), np.array([0]), 0))
 
     assert made == b'{"ts": 0.000, "tid": 70, "pid": 10}'
 
