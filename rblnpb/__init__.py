@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from rblnpb.errors import Finding, FormatError, MergeError, RblnpbError, Severity
     from rblnpb.invariants import check
+    from rblnpb.limits import Limits
     from rblnpb.profile import Profile, Session
     from rblnpb.reader import open_profile, read, read_all
     from rblnpb.recorder import Recorder
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Finding",
     "FormatError",
+    "Limits",
     "MergeError",
     "Profile",
     "RblnpbError",
@@ -44,6 +46,7 @@ __all__ = [
 _HOMES = {
     "Finding": "errors",
     "FormatError": "errors",
+    "Limits": "limits",
     "MergeError": "errors",
     "Profile": "profile",
     "RblnpbError": "errors",

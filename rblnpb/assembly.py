@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb import codec as wire
-from rblnpb.budget import Budget
 from rblnpb.clock import clock_maps
 from rblnpb.columns import Dependencies, DeviceSlices, Int64, Launches, Table, UInt64
 from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, Severity
 from rblnpb.invariants import check, without_wild_samples
+from rblnpb.limits import Budget
 from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
 from rblnpb.record_times import TIMED_KINDS, bounds
 from rblnpb.references import Fault, ReferenceLimits, fault_findings, mended, reference_limits
@@ -137,7 +137,8 @@ def _opened(source: SessionSource, budget: Budget, *, keeps_slices: bool) -> tup
 def _decoded(packets: SessionPackets, placed: PlacedChunk, table: type[AnyTable]) -> AnyTable | None:
     """The records of a chunk; None when it cannot be read, which is noted."""
     try:
-        head, part = wire.decode_chunk(packets.data, placed.frame.start, placed.frame.end)
+        text_bytes = packets.budget.limits.text_bytes
+        head, part = wire.decode_chunk(packets.data, placed.frame.start, placed.frame.end, text_bytes=text_bytes)
     except wire.CodecError as error:
         packets.leave_out(placed.frame, "chunk", error)
         return None

@@ -18,10 +18,10 @@ from typing import BinaryIO, Final
 
 from rblnpb import codec as wire
 from rblnpb.assembly import SessionSource, assemble, session_bounds
-from rblnpb.budget import Budget
 from rblnpb.columns import Table
 from rblnpb.container import BODY_NAMES, MAGIC, SCHEMA_VERSION, Buffer, Frame, Gap, Scan, scan
 from rblnpb.errors import CheckError, Finding, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
+from rblnpb.limits import DEFAULT_LIMITS, Budget, Limits
 from rblnpb.profile import Profile
 from rblnpb.signatures import is_profile, looks_like
 from rblnpb.stored_slices import StoredSlices
@@ -40,6 +40,7 @@ def read(
     strict: bool = False,  # noqa: FBT001, FBT002  # the interface page fixes this call
     *,
     window: tuple[int, int] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Profile:
     """The profile in a file.
 
@@ -48,6 +49,7 @@ def read(
         strict: Raise on the first finding of severity warning or error instead of returning what is whole.
         window: First moment and the one after the last, in ns of the host's monotonic clock (CLOCK_MONOTONIC): only records that
             overlap it are read, and the launches of these; see `ProfileFile.profile`. None: all.
+        limits: What the file may ask for.
 
     Returns:
         The one session of the input, checked; `findings` say what is missing or odd.
@@ -67,21 +69,26 @@ def read(
         >>> rblnpb.read(buffer.getvalue()).session.npu
         'atom'
     """
-    with open_profile(source) as file:
+    with open_profile(source, limits=limits) as file:
         profile = file.profile(window=window)
     if strict:
         _refuse_odd(file.name, profile)
     return profile
 
 
-def read_all(source: Input, strict: bool = False) -> list[Profile]:  # noqa: FBT001, FBT002  # as read
+def read_all(
+    source: Input,
+    strict: bool = False,  # noqa: FBT001, FBT002  # as read
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[Profile]:
     """Every session of a file, in the order in which they begin. Arguments and errors as for `read`, any number of sessions.
 
     Raises:
         NotAProfileError, TruncatedError, VersionError, FormatError, CheckError: As for `read`.
     """
-    with open_profile(source) as file:
-        budget = Budget(file.name, len(file.data))
+    with open_profile(source, limits=limits) as file:
+        budget = Budget(file.name, len(file.data), limits)
         profiles = [assemble(file.source(session_id), budget)[0] for session_id in file.session_ids]
     if strict:
         for profile in profiles:
@@ -120,13 +127,15 @@ class ProfileFile:
         name: Of the input, for errors.
         data: All of the input.
         scan: What walking it found.
+        limits: What it may ask for.
         sessions: Packets by session, in file order, sessions in the order in which they begin.
     """
 
-    def __init__(self, name: str, data: Buffer, scanned: Scan, mapped: mmap.mmap | None = None) -> None:
+    def __init__(self, name: str, data: Buffer, scanned: Scan, limits: Limits, mapped: mmap.mmap | None = None) -> None:
         self.name = name
         self.data = data
         self.scan = scanned
+        self.limits = limits
         self.sessions = _by_session(scanned)
         self._mapped = mapped
 
@@ -208,7 +217,7 @@ class ProfileFile:
         Raises:
             MergeError, KeyError, FormatError: As for `profile`.
         """
-        return session_bounds(self.source(session_id), Budget(self.name, len(self.data)))
+        return session_bounds(self.source(session_id), Budget(self.name, len(self.data), self.limits))
 
     def source(self, session_id: int | None = None) -> SessionSource:
         """The packets of a session; None: of the only one.
@@ -224,7 +233,7 @@ class ProfileFile:
     ) -> tuple[Profile, StoredSlices]:
         if window is not None and window[0] > window[1]:
             raise ValueError(f"a window ends after it starts: {window[0]:,} to {window[1]:,} ns")
-        budget = Budget(self.name, len(self.data))
+        budget = Budget(self.name, len(self.data), self.limits)
         return assemble(self.source(session_id), budget, keeps_slices=keeps_slices, window=window)
 
     def _only_session(self) -> int:
@@ -249,7 +258,7 @@ class ProfileFile:
             if BODY_NAMES.get(frame.body) != "chunk":
                 continue
             try:
-                head, records = wire.decode_chunk(self.data, frame.start, frame.end)
+                head, records = wire.decode_chunk(self.data, frame.start, frame.end, text_bytes=self.limits.text_bytes)
             except wire.CodecError as error:
                 raise FormatError(self.name, str(error), offset=frame.offset, place="chunk") from error
             if kind is None or head.kind == kind.kind:
@@ -295,11 +304,12 @@ def _gap_findings(gaps: Sequence[Gap]) -> Iterator[Finding]:
         yield Finding(Severity.ERROR, "damaged-stream", message, max(size, 1), where=f"byte {more[0].offset}")
 
 
-def open_profile(source: Input) -> ProfileFile:
+def open_profile(source: Input, *, limits: Limits = DEFAULT_LIMITS) -> ProfileFile:
     """A profile's packets, mapped and not yet decoded; see `ProfileFile`.
 
     Args:
         source: Name of a file, its bytes, or a binary stream.
+        limits: What the file may ask for; what is read chunk by chunk is bounded by that of one chunk.
 
     Raises:
         NotAProfileError, TruncatedError, VersionError, FormatError: As for `read`.
@@ -310,9 +320,9 @@ def open_profile(source: Input) -> ProfileFile:
     try:
         _require_header(name, data, scanned)
     except FormatError:
-        ProfileFile(name, data, scanned, mapped).close()
+        ProfileFile(name, data, scanned, limits, mapped).close()
         raise
-    return ProfileFile(name, data, scanned, mapped)
+    return ProfileFile(name, data, scanned, limits, mapped)
 
 
 def _name(source: Input) -> str:

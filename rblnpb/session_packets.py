@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rblnpb import codec as wire
-from rblnpb.budget import Budget
 from rblnpb.chunk_index import ChunkIndex
 from rblnpb.columns import CHUNK_LIMIT, DeviceSlices, Launches
 from rblnpb.container import BODY_NAMES, Buffer, Frame
 from rblnpb.errors import Finding, Severity
+from rblnpb.limits import Budget
 from rblnpb.profile import KINDS
 from rblnpb.windows import Window
 from rblnpb.wording import counted
@@ -67,6 +67,7 @@ class SessionPackets:
     losses: list[Any] = field(default_factory=list)
     document: Any = None
     _header_offset: int = 0
+    _defined: int = 0
 
     def __post_init__(self) -> None:
         self.tables = wire.Tables(self.unknowns)
@@ -84,9 +85,21 @@ class SessionPackets:
                 self.odd[f"packets of body {frame.body}"] += 1
                 continue
             try:
-                self._take(body, wire.parse(body, self.data[frame.start : frame.end]), frame)
+                message = self._parsed(body, self.data[frame.start : frame.end])
+                self._take(body, message, frame)
             except wire.CodecError as error:
                 self.leave_out(frame, body, error)
+
+    def _parsed(self, body: str, content: Buffer) -> Any:
+        """The message of a body, whose rows are counted before memory is taken for too many."""
+        limit = self.budget.limits.definition_count
+        room = limit - self._defined
+        # A row takes two bytes or more.
+        if len(content) // 2 > room and wire.row_count_up_to(body, content, room + 1) > room:
+            raise wire.CodecError(f"with it the session defines more than {limit:,} rows (Limits.definition_count)")
+        message = wire.parse(body, content)
+        self._defined += wire.row_count(message)
+        return message
 
     def _take(self, body: str, message: Any, frame: Frame) -> None:
         if body == "header":

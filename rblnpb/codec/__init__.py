@@ -14,6 +14,8 @@ from rblnpb.codec.messages import (
     encode_trace_document,
     losses,
     parse,
+    row_count,
+    row_count_up_to,
     session,
     trace_document,
 )
@@ -40,6 +42,8 @@ __all__ = [
     "encode_trace_document",
     "losses",
     "parse",
+    "row_count",
+    "row_count_up_to",
     "session",
     "trace_document",
 ]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from rblnpb.codec.packing import CodecError, decode_column, decode_text, encode_column, encode_text, length_delimited
+from rblnpb.codec.packing import TEXT_LIMIT, CodecError, decode_column, decode_text, encode_column, encode_text, length_delimited
 from rblnpb.columns import ABSENT, CHUNK_LIMIT, Table
 from rblnpb.container import Buffer, WireError, fields, varint
 from rblnpb.profile import KINDS
@@ -93,7 +93,9 @@ def encode_chunk(table: Table, clock_id: int, first_ordinal: int, codec: str) ->
     return head + length_delimited(table.kind, b"".join(parts))
 
 
-def decode_chunk(data: Buffer, start: int, end: int, only: str = "") -> tuple[ChunkHead, Table | None]:
+def decode_chunk(
+    data: Buffer, start: int, end: int, only: str = "", text_bytes: int = TEXT_LIMIT
+) -> tuple[ChunkHead, Table | None]:
     """Head and records of the Chunk at `data[start:end]`; no table when its kind is not known.
 
     Raw columns are views of `data` where their dtype in memory is that of the wire, and copies elsewhere.
@@ -101,6 +103,7 @@ def decode_chunk(data: Buffer, start: int, end: int, only: str = "") -> tuple[Ch
     Args:
         data, start, end: Where it is.
         only: The one column to decode; the others are as if they were absent. Empty: all.
+        text_bytes: Most bytes of strings of one column, once decompressed.
 
     Raises:
         CodecError: The chunk contradicts the schema.
@@ -111,7 +114,7 @@ def decode_chunk(data: Buffer, start: int, end: int, only: str = "") -> tuple[Ch
             return head, None
         if not 1 <= head.count <= CHUNK_LIMIT:
             raise CodecError(f"a chunk holds 1 to {CHUNK_LIMIT:,} records, this one says {head.count:,}")
-        return _read_records(data, first, last, head, only)
+        return _read_records(data, (first, last), head, only, text_bytes)
     except WireError as error:
         raise CodecError(str(error)) from error
 
@@ -143,13 +146,13 @@ def _read_head(data: Buffer, start: int, end: int) -> tuple[ChunkHead, tuple[int
     return ChunkHead(kind, count, clock_id, first_ordinal), place
 
 
-def _read_records(data: Buffer, start: int, end: int, head: ChunkHead, only: str) -> tuple[ChunkHead, Table]:
+def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: str, text_bytes: int) -> tuple[ChunkHead, Table]:
     table = KINDS[head.kind]
     names = {number: name for name, number in _COLUMN_NUMBERS[head.kind].items()}
     schema, signed = table.schema(), table.signed_columns()
     columns: dict[str, Any] = {}
     unknown: list[int] = []
-    for number, _, first, last in fields(data, start, end):
+    for number, _, first, last in fields(data, *place):
         name = names.get(number)
         if name is None:
             unknown.append(number)
@@ -161,7 +164,7 @@ def _read_records(data: Buffer, start: int, end: int, head: ChunkHead, only: str
             if name in columns:
                 raise CodecError("it stands twice")
             if dtype is None:
-                columns[name] = decode_text(data, first, last, head.count)
+                columns[name] = decode_text(data, first, last, head.count, text_bytes)
             else:
                 columns[name] = decode_column(data, first, last, head.count, dtype, nullable=nullable, signed=name in signed)
         except CodecError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
@@ -13,7 +14,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from rblnpb.clock import ClockSnapshot
 from rblnpb.codec.packing import CodecError, decode_text, encode_text
 from rblnpb.columns import TextArray
-from rblnpb.container import MAGIC, SCHEMA_VERSION, Buffer
+from rblnpb.container import MAGIC, SCHEMA_VERSION, Buffer, WireError, fields
 from rblnpb.naming import NameStyle
 from rblnpb.profile import Loss, LossReason, Session, TraceDocument
 from rblnpb.v1 import columns_pb2, session_pb2, stream_pb2
@@ -30,6 +31,8 @@ __all__ = [
     "encode_trace_document",
     "losses",
     "parse",
+    "row_count",
+    "row_count_up_to",
     "session",
     "trace_document",
 ]
@@ -114,6 +117,39 @@ def parse(body: str, content: Buffer) -> Message:
         return _BODIES[body].FromString(bytes(content))
     except DecodeError as error:
         raise CodecError(f"it is no {body} message: {error}") from error
+
+
+_NESTED = {
+    "definitions": session_pb2.Definitions.DESCRIPTOR.fields_by_name["programs"].number,
+    "header": stream_pb2.Header.DESCRIPTOR.fields_by_name["session"].number,
+}
+"""Fields of bodies whose messages have rows of their own: the commands of a program, the settings of a session."""
+
+
+def row_count(message: Message) -> int:
+    """How many rows a body has; the commands of a program and the settings of a session are rows too."""
+    rows = sum(len(value) for _, value in message.ListFields() if hasattr(value, "extend"))
+    rows += sum(len(program.commands) for program in getattr(message, "programs", ()))
+    return rows + (len(message.session.settings) if hasattr(message, "session") else 0)
+
+
+def row_count_up_to(body: str, content: Buffer, enough: int) -> int:
+    """The same of the encoded bytes of a body, for which no memory is taken; counted no further than `enough`.
+
+    Raises:
+        CodecError: The bytes are no message.
+    """
+    rows = 0
+    try:
+        for number, _, first, last in fields(content, 0, len(content)):
+            rows += 1
+            if number == _NESTED.get(body):
+                rows += sum(1 for _ in itertools.islice(fields(content, first, last), enough))
+            if rows >= enough:
+                break
+    except WireError as error:
+        raise CodecError(str(error)) from error
+    return rows
 
 
 # --- header --------------------------------------------------------------------------------------------------------

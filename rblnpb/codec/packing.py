@@ -270,11 +270,11 @@ def _decode_validity(content: Buffer, count: int) -> npt.NDArray[np.bool_]:
     return np.unpackbits(bits, count=count, bitorder="little").view(np.bool_)
 
 
-def decode_text(data: Buffer, start: int, end: int, count: int) -> TextArray:
+def decode_text(data: Buffer, start: int, end: int, count: int, limit: int = TEXT_LIMIT) -> TextArray:
     """The strings of the TextColumn at `data[start:end]`.
 
     Raises:
-        CodecError: It contradicts the schema, or claims more than TEXT_LIMIT bytes.
+        CodecError: It contradicts the schema, or claims more than `limit` bytes.
     """
     message = _parse(columns_pb2.TextColumn, data[start:end])
     sizes: Any = np.int64(0)
@@ -283,9 +283,9 @@ def decode_text(data: Buffer, start: int, end: int, count: int) -> TextArray:
             sizes = decode_column(data, first, last, count, np.dtype(np.int64))
     sizes = np.full(count, sizes, np.int64) if np.ndim(sizes) == 0 else sizes
     # The largest first: a sum of absurd lengths could come out small.
-    total = int(sizes.max()) if int(sizes.max()) > TEXT_LIMIT else int(sizes.sum())
-    if total > TEXT_LIMIT:
-        raise CodecError(f"its strings have {total:,} bytes or more, and a chunk may hold {TEXT_LIMIT:,}")
+    total = int(sizes.max()) if int(sizes.max()) > limit else int(sizes.sum())
+    if total > limit:
+        raise CodecError(f"its strings have {total:,} bytes or more, and a chunk may hold {limit:,}")
     return TextArray(frozen(np.cumsum(sizes)), np.frombuffer(_decompress(message.text, message.codec, total), np.uint8))
 
 

@@ -198,7 +198,12 @@ def test_what_is_summed_up_to_find_payloads_again_is_bounded(monkeypatch: pytest
     data = ONE + claim * (1 << 15)
     summed: list[int] = []
     crc32 = zlib.crc32
-    monkeypatch.setattr("rblnpb.container.zlib.crc32", lambda part: summed.append(len(part)) or crc32(part))
+
+    def summing(part: bytes) -> int:
+        summed.append(len(part))
+        return crc32(part)
+
+    monkeypatch.setattr("rblnpb.container.zlib.crc32", summing)
 
     found = scan(data)
 

@@ -15,7 +15,7 @@ import pytest
 import rblnpb
 from rblnpb import codec
 from rblnpb.columns import Counters, Dependencies, DeviceSlices, HostSlices, Launches, Table, TraceEvents
-from rblnpb.container import frame, payload
+from rblnpb.container import frame, payload, varint
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
 from rblnpb.profile import KINDS, Profile, Session, TraceDocument
 from rblnpb.signatures import is_profile
@@ -628,9 +628,9 @@ def test_only_chunks_that_may_overlap_a_window_are_decoded(monkeypatch: pytest.M
     decoded: list[int] = []
     decode = codec.decode_chunk
 
-    def counting(data: Any, start: int, end: int, only: str = "") -> Any:
+    def counting(data: Any, start: int, end: int, **options: Any) -> Any:
         decoded.append(start)
-        return decode(data, start, end, only)
+        return decode(data, start, end, **options)
 
     monkeypatch.setattr(codec, "decode_chunk", counting)
     rblnpb.read(data, window=SECONDS_3_TO_5)
@@ -684,15 +684,15 @@ def test_many_tiny_chunks_that_claim_many_records_are_refused_before_memory_is_t
         assert sum(chunk.head.count for chunk in file.chunks(DeviceSlices)) == 999 * 65_536
 
 
-def test_sessions_of_a_file_share_what_it_may_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A chunk of 65,536 device slices takes 76 bytes each, so one fits and two do not.
-    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 8_000_000)
+def test_sessions_of_a_file_share_what_it_may_claim() -> None:
+    # A chunk of 65,536 device slices takes 88 bytes each, so one fits and two do not.
+    limits = rblnpb.Limits(record_bytes=8_000_000)
     claim = b"\x08\x80\x80\x04\x8a\x01\x00"
     one, other = (packets(encode(tiny(session=Session(n))))[0] + payload(n, 1, 11, claim) for n in (1, 2))
 
-    assert len(rblnpb.read(one).device_slices) == 65_536
+    assert len(rblnpb.read(one, limits=limits).device_slices) == 65_536
     with pytest.raises(FormatError, match="its chunks claim more than 8,000,000 bytes of records"):
-        rblnpb.read_all(one + other)
+        rblnpb.read_all(one + other, limits=limits)
 
 
 def test_what_a_small_file_may_claim_is_enough_for_honest_ones() -> None:
@@ -713,7 +713,40 @@ def test_a_text_column_that_claims_more_than_a_gibibyte_is_left_out() -> None:
     assert profile.trace_events.equals(TraceEvents.empty())
 
 
-def test_what_is_around_archived_events_is_bounded_as_texts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_are_bounded_as_the_caller_asks() -> None:
+    limits = rblnpb.Limits(text_bytes=100)
+    profile = rblnpb.read(encode(full()), limits=limits)
+
+    assert "unreadable-packet" in codes(profile)
+    assert "and a chunk may hold 100" in profile.findings[0].message
+    assert profile.trace_events.equals(TraceEvents.empty())
+    with rblnpb.open_profile(encode(full()), limits=limits) as file, pytest.raises(FormatError, match="may hold 100"):
+        list(file.chunks(TraceEvents))
+
+
+def definitions_of(count: int) -> bytes:
+    """A file that defines so many engines in two bytes each, and as many commands."""
+    parts = packets(encode(tiny()))
+    engines, programs = b"\x2a\x00" * count, b"\x32" + varint(2 * count + 2) + b"\x28\x01" + b"\x32\x00" * count
+    rows = [payload(SESSION_ID, 6, 9, engines), payload(SESSION_ID, 7, 9, programs)]
+    return b"".join([*parts, *rows])
+
+
+def test_rows_that_a_session_defines_are_bounded_before_memory_is_taken_for_them() -> None:
+    data = definitions_of(1_000)
+    rows = 21  # of the tiny profile: 11 strings, a clock, a device, an engine, 3 readings; in the end 2 totals and 2 chunks
+
+    profile = rblnpb.read(data, limits=rblnpb.Limits(definition_count=rows + 1_000))
+    fewer = rblnpb.read(data, limits=rblnpb.Limits(definition_count=rows + 999))
+
+    assert [codes(one).count("unreadable-packet") for one in (profile, fewer, rblnpb.read(data))] == [1, 2, 0]
+    assert len(profile.engines) == 1_001
+    assert len(rblnpb.read(data).commands) == 1_001
+    message = next(one.message for one in profile.findings if one.code == "unreadable-packet")
+    assert message.endswith("with it the session defines more than 1,021 rows (Limits.definition_count)")
+
+
+def test_what_is_around_archived_events_is_bounded_as_texts_are() -> None:
     def change(document: Any) -> None:
         document.around.size_bytes.Clear()
         document.around.size_bytes.constant = 1 << 30
@@ -723,6 +756,7 @@ def test_what_is_around_archived_events_is_bounded_as_texts_are(monkeypatch: pyt
     assert "unreadable-packet" in codes(profile)
     assert profile.trace_document is None
 
-    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 8_000_000)
     with pytest.raises(FormatError, match="claim more than 8,000,000 bytes"):
-        rblnpb.read(encode(tiny(trace_document=TraceDocument(bytes(8_000_001), b"")), "zstd"))
+        rblnpb.read(
+            encode(tiny(trace_document=TraceDocument(bytes(8_000_001), b"")), "zstd"), limits=rblnpb.Limits(record_bytes=8_000_000)
+        )

@@ -54,9 +54,9 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     starts: list[int] = []
     decode = codec.decode_chunk
 
-    def counting(data: Any, start: int, end: int) -> Any:
+    def counting(data: Any, start: int, end: int, **options: Any) -> Any:
         starts.append(start)
-        return decode(data, start, end)
+        return decode(data, start, end, **options)
 
     monkeypatch.setattr(codec, "decode_chunk", counting)
     return starts
@@ -157,12 +157,10 @@ def test_one_session_of_several_is_asked_for_by_its_id() -> None:
     assert counts == [6, 3]
 
 
-def test_what_slices_would_take_in_memory_does_not_count_where_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rblnpb.budget._FREE_BYTES", 100)
-    monkeypatch.setattr("rblnpb.budget._EXPANSION", 0)
+def test_what_slices_would_take_in_memory_does_not_count_where_they_stay() -> None:
     data = encode(alternating().replace(launches=tiny().launches.take(slice(0, 0)), dependencies=Dependencies.empty()))
 
-    with rblnpb.open_profile(data) as file:
+    with rblnpb.open_profile(data, limits=rblnpb.Limits(record_bytes=100, expansion=0)) as file:
         assert len(file.profile_and_slices()[1]) == 6
         with pytest.raises(FormatError, match="it is made to fill the memory"):
             file.profile()
