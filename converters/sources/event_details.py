@@ -18,12 +18,21 @@ __all__ = ["read_details"]
 _ASYNC: Final = np.frombuffer(b"benSTpF", np.uint8)
 
 
+_ASYNC_CODES: Final = frozenset(_ASYNC.tolist())
+_COUNTER, _LABEL = b"CM"
+
+
+class _Counter(msgspec.Struct, gc=False):
+    args: dict[str, float]
+
+
 class _Event(msgspec.Struct, gc=False):
     args: msgspec.Raw = msgspec.Raw()
     id: msgspec.Raw = msgspec.Raw()
     id2: msgspec.Raw = msgspec.Raw()
 
 
+_COUNTERS: Final = msgspec.json.Decoder(_Counter)
 _EVENT: Final = msgspec.json.Decoder(_Event)
 _MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _NO_MEMBERS: Final[dict[str, msgspec.Raw]] = {}
@@ -42,19 +51,21 @@ def read_details(host: HostTrace, same: Int64) -> EventDetails:
     events = host.events
     reading = _Reading(host)
     wanted = np.union1d(np.flatnonzero(np.isin(events.phase, np.append(_ASYNC, np.frombuffer(b"CM", np.uint8)))), same)
-    same_text = np.empty(len(same), np.int64)
-    for row, text in _texts(host, wanted):
-        phase = chr(events.phase[row])
-        if phase == "C":
-            reading.take_counter(row, text)
-        elif phase == "M":
+    same_text: list[int] = []
+    # Columns are asked once: one value of an array takes longer than all of the rest of it as a list.
+    columns = (events.phase[wanted], np.isin(wanted, same), events.name[wanted], events.track[wanted], events.flow_id[wanted])
+    for (row, text), phase, is_same, name, track, own_id in zip(
+        _texts(host, wanted), *(column.tolist() for column in columns), strict=True
+    ):
+        if phase == _COUNTER:
+            reading.take_counter(row, text, (name, track, own_id))
+        elif phase == _LABEL:
             reading.take_label(text)
-        elif phase in "benSTpF":
-            reading.take_async(row, text)
-        place = int(np.searchsorted(same, row))
-        if place < len(same) and same[place] == row:
-            same_text[place] = reading.number(text)
-    return reading.details(same, same_text)
+        elif phase in _ASYNC_CODES:
+            reading.take_async(text, track)
+        if is_same:
+            same_text.append(reading.number(text))
+    return reading.details(same, np.array(same_text, np.int64))
 
 
 class _Reading:
@@ -64,7 +75,10 @@ class _Reading:
         self._host = host
         self._texts: dict[bytes, int] = {}
         self._series: dict[tuple[object, str], int] = {}
-        self._samples: list[tuple[int, int, float]] = []
+        self._series_of: dict[tuple[int, int, int, str], int] = {}
+        self._rows: list[int] = []
+        self._series_rows: list[int] = []
+        self._values: list[float] = []
         self._empty: list[int] = []
         self._ids: list[int] = []
         self._labels: list[int] = []
@@ -73,24 +87,30 @@ class _Reading:
         """A number for each distinct text, of which a few bytes are kept, however long it is."""
         return self._texts.setdefault(hashlib.blake2b(text, digest_size=16).digest(), len(self._texts))
 
-    def take_counter(self, row: int, text: bytes) -> None:
-        """A counter event: each of its arguments is a counter of its own."""
-        host = self._host
-        values = _members(bytes(_decoded(text).args))
-        name = host.strings[int(host.events.name[row])]
-        # The same counter of two things is told apart by its id.
-        scope = (host.tracks[int(host.events.track[row])].pid, int(host.events.flow_id[row]))
+    def take_counter(self, row: int, text: bytes, of: tuple[int, int, int]) -> None:
+        """A counter event, of a name, a track and an id: each of its arguments is a counter of its own."""
+        values = _numbers(text)
         for key, value in values.items():
-            series = self._series.setdefault((scope, f"{name} {key}".strip()), len(self._series))
-            self._samples.append((row, series, _value(bytes(value))))
+            series = self._series_of.get((*of, key))
+            self._rows.append(row)
+            self._series_rows.append(self._new_series(of, key) if series is None else series)
+            self._values.append(value)
         if not values:
             self._empty.append(row)
 
-    def take_async(self, row: int, text: bytes) -> None:
+    def _new_series(self, of: tuple[int, int, int], key: str) -> int:
+        name, track, own_id = of
+        # The same counter of two things is told apart by its id; whichever thread writes it, it is of the process.
+        scope = (self._host.tracks[track].pid, own_id)
+        series = self._series.setdefault((scope, f"{self._host.strings[name]} {key}".strip()), len(self._series))
+        self._series_of[(*of, key)] = series
+        return series
+
+    def take_async(self, text: bytes, track: int) -> None:
         """An asynchronous event: its id counts within the process, unless it says otherwise."""
         event = _decoded(text)
         own, scoped = bytes(event.id), _members(bytes(event.id2))
-        pid = repr(self._host.tracks[int(self._host.events.track[row])].pid).encode()
+        pid = repr(self._host.tracks[track].pid).encode()
         key = own and b"%s %s" % (own, pid)
         if not own and scoped:
             key = b"".join(b"%s %s" % (scope.encode(), value) for scope, value in scoped.items())
@@ -104,11 +124,10 @@ class _Reading:
     def details(self, same: Int64, same_text: Int64) -> EventDetails:
         """All of it as columns."""
         phase = self._host.events.phase
-        rows, series, values = zip(*self._samples, strict=True) if self._samples else ((), (), ())
         return EventDetails(
-            sample_row=np.array(rows, np.int64),
-            series=np.array(series, np.int32),
-            value=np.array(values, np.float64),
+            sample_row=np.array(self._rows, np.int64),
+            series=np.array(self._series_rows, np.int32),
+            value=np.array(self._values, np.float64),
             series_names=tuple(name for _, name in self._series),
             empty_rows=np.array(self._empty, np.int64),
             async_rows=np.flatnonzero(np.isin(phase, _ASYNC)),
@@ -147,6 +166,14 @@ def _decoded(text: bytes) -> _Event:
             return _EVENT.decode(mended_text(text))
         except (ValueError, RecursionError):
             return _Event()
+
+
+def _numbers(text: bytes) -> dict[str, float]:
+    """What a counter event says, by key; NaN for what is no number."""
+    try:
+        return _COUNTERS.decode(text).args
+    except (ValueError, RecursionError):
+        return {key: _value(bytes(value)) for key, value in _members(bytes(_decoded(text).args)).items()}
 
 
 def _members(text: bytes) -> dict[str, msgspec.Raw]:
