@@ -35,7 +35,7 @@ _COMMANDS = {
     "stacks": "tell which op, module or Python frame the device's time comes from, as a table or as stacks for flame graphs",
     "advise": "name what costs time that nobody wrote, the dearest first, with a line of advice each",
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
-    "check": "list every finding about one file",
+    "check": "list what is wrong with a file, and what viewers would drop, move or round of it",
     "redact": "make a file that can be sent away: pseudonyms for every name that is not public, numbers and times as they are",
     "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
 }
