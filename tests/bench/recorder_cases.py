@@ -202,7 +202,7 @@ def set_up_effect(count: int, folder: Path) -> Work:
 SMALL = (10_000, 100_000)
 CASES = (
     Case("recorder-add", "record one at a time", "a list of dicts, json.dumps", set_up_add, sizes=SMALL),
-    Case("recorder-table", "record 24 at a time", "one at a time", set_up_tables),
+    Case("recorder-table", "record 24 at a time", "one at a time", set_up_tables, sizes=SMALL),
     Case("recorder-threads", "record from eight threads at once", "from one", set_up_threads, sizes=SMALL),
     Case(
         "recorder-effect",
@@ -210,7 +210,7 @@ CASES = (
         "without",
         set_up_effect,
         "launch",
-        sizes=(2_000, 20_000),
+        sizes=(1_000, 10_000),
         tiny=10,
     ),
 )
