@@ -139,14 +139,19 @@ def row_count_up_to(body: str, content: Buffer, enough: int) -> int:
     Raises:
         CodecError: The bytes are no message.
     """
-    rows = 0
+    data, end, at, rows = bytes(content), len(content), 0, 0
+    nested = _NESTED.get(body, 0)
     try:
-        for number, _, first, last in fields(content, 0, len(content)):
+        while at < end and rows < enough:
+            # Of short rows there may be millions.
+            tag, length = data[at], data[at + 1] if at + 1 < end else 0x80
+            if tag & 0x87 == 2 and length < 0x80 and tag >> 3 != nested and at + 2 + length <= end:
+                at, rows = at + 2 + length, rows + 1
+                continue
+            number, _, first, at = next(fields(data, at, end))
             rows += 1
-            if number == _NESTED.get(body):
-                rows += sum(1 for _ in itertools.islice(fields(content, first, last), enough))
-            if rows >= enough:
-                break
+            if number == nested:
+                rows += sum(1 for _ in itertools.islice(fields(data, first, at), enough))
     except WireError as error:
         raise CodecError(str(error)) from error
     return rows
