@@ -18,6 +18,8 @@ EXAMPLES = """\
 examples:
   rblnpb convert rbln_20261129_142200123_0.pb --host trace.json.gz -o merged.json
   rblnpb convert run_folder/ -o merged.pftrace
+  rblnpb convert device.pb --host trace.json.gz --window 10ms:25ms -o part.json   # of a long run, a part
+  rblnpb convert device.pb --host trace.json.gz --around aten::mm -o op.json      # the first of its name, and its work
   rblnpb convert trace.json -o clean.json        # makes a trace load without an import error
   rblnpb convert device.pb -o - | gzip > device.json.gz
   rblnpb convert trace.json.gz -o trace.pb       # host events and all, small, and

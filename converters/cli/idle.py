@@ -25,6 +25,7 @@ examples:
   rblnpb idle device.pb --host trace.json.gz
   rblnpb idle trace.json --top 3 --min-gap 5000              # the device rows of a Kineto trace
   rblnpb idle device.pb --by engine                          # who waited for which engine
+  rblnpb idle device.pb --host trace.json.gz --window 10ms:20ms
   rblnpb idle device.pb --format json | jq '.causes'
 """
 
