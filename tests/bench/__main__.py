@@ -19,7 +19,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.bench.case import LARGE, ROOT, Case
@@ -52,6 +52,16 @@ def run_case(case: Case, folder: Path, options: argparse.Namespace) -> CaseRun:
             runs.append(measure(case, size, Path(own), options.rounds, with_peak=size in (sizes[1:] or sizes)))
         print(f"{case.name} {size:,}: {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
     return CaseRun(case, runs[len(asides) :], runs[0] if asides else None)
+
+
+def run_cases(cases: Sequence[Case], folder: Path, options: argparse.Namespace) -> Iterator[CaseRun]:
+    """Measure one after the other; who stops it gets what there is."""
+    for number, case in enumerate(cases):
+        try:
+            yield run_case(case, folder, options)
+        except KeyboardInterrupt:
+            print(f"stopped after {number} of {len(cases)} cases", file=sys.stderr)
+            return
 
 
 def _sizes(text: str) -> list[int]:
@@ -88,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for case in cases:
                 print(profile(case, sizes_of(case, options)[-1], Path(folder)), end="\n\n")
             return 0
-        runs = [run_case(case, Path(folder), options) for case in cases]
+        runs = list(run_cases(cases, Path(folder), options))
     figures = f"Measured on {machine()}.\n\n{table(runs)}"
     print(figures)
     print(f"{time.monotonic() - begin:.0f} s, {sum(os.times()[:4]):.0f} CPU s", file=sys.stderr)

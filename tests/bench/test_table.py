@@ -14,6 +14,7 @@ import pytest
 
 from tests.bench.__main__ import main
 from tests.bench.case import ROOT, Case, Process, Side, Work
+from tests.bench.cases import case_named
 from tests.bench.measure import Measured, measure
 from tests.bench.saved import save
 from tests.bench.table import BEGIN, END, CaseRun, put_into, table
@@ -109,6 +110,18 @@ def test_a_run_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert [cells(row)[1] for row in rows] == ["2,000", "2,000"]
     # Every row has a time, a peak and a growth.
     assert all(cells(row)[2] and cells(row)[10] and cells(row)[11] for row in rows)
+
+
+def test_a_run_that_is_stopped_prints_what_there_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def stopped(size: int, folder: Path) -> Work:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.bench.__main__.CASES", (case_named("union"), case(set_up=stopped)))
+    assert main(["--sizes", "100", "--rounds", "1"]) == 0
+
+    told = capsys.readouterr()
+    assert "stopped after 1 of 2 cases" in told.err
+    assert "time that any slice covers" in told.out
 
 
 def test_a_profile_tells_the_functions_of_our_side(capsys: pytest.CaptureFixture[str]) -> None:
