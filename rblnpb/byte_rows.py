@@ -86,9 +86,11 @@ def _own_sizes(column: Optional | Padded | Entries) -> Int64:
     """int64[n]; bytes of a column that has not the same in all rows."""
     if isinstance(column, Padded):
         return column.size
+    size: Int64
     if isinstance(column, Entries):
-        return column.count * column.pieces.shape[1]
-    size: Int64 = column.is_there * np.int64(sum(map(_width, column.columns)))
+        size = column.count * column.pieces.shape[1]
+    else:
+        size = column.is_there * np.int64(sum(map(_width, column.columns)))
     return size
 
 

@@ -13,12 +13,13 @@ from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, number, numbers,
 
 from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8
-from ._event_blocks import argument_texts, event_blocks
+from ._event_blocks import event_blocks
 from ._json_annotations import JSON_VALUE, annotation_value, is_plain
 from ._perfetto_flows import FlowEnds
 from ._perfetto_host import HostSide
 from ._perfetto_host_order import closing_rows, end_times
 from ._perfetto_tracks import SEQUENCE
+from ._plain_arguments import quick_argument_texts
 
 __all__ = ["EventWriter", "Text", "closing_blocks", "endless_packets", "event_texts"]
 
@@ -79,13 +80,13 @@ def _in_turn(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, Sequence[
     if side.turn is None or side.rank is None:
         # Nearly always everything is written as the file has it.
         for block in event_blocks(host, 0):
-            yield np.arange(block.first, block.first + len(block)), argument_texts(block)
+            yield np.arange(block.first, block.first + len(block)), quick_argument_texts(block)
         return
     order = np.argsort(side.rank, kind="stable")
     turn = side.turn[order]
     held: dict[int, Text] = {}
     for block in event_blocks(host, 0):
-        texts = argument_texts(block)
+        texts = quick_argument_texts(block)
         first, last = block.first, block.first + len(block)
         waiting = first + np.flatnonzero(side.turn[first:last] >= last)
         rows = order[slice(*np.searchsorted(turn, (first, last)))]
@@ -193,6 +194,8 @@ class EventWriter:
 
     def _flows(self, rows: Int64) -> tuple[list[bytes], Int64]:
         """Fields of the arrows of each event, empty where there are none at all, and their bytes."""
+        if not self._begins.touch(rows) and not self._ends.touch(rows):
+            return [], np.zeros(len(rows), np.int64)
         is_end = np.flatnonzero(self._side.kind[rows] == EVENT_END)
         texts = self._begins.texts(rows)
         texts[is_end] = self._ends.texts(rows[is_end])

@@ -99,6 +99,11 @@ class FlowEnds:
             found[places] = pieces.view(f"V{pieces.shape[1]}")[:, 0].tolist()
         return found
 
+    def touch(self, rows: Int64) -> bool:
+        """Whether there may be any between the least and the greatest of some rows."""
+        low, high = np.searchsorted(self.row, (rows.min(), rows.max() + 1)) if len(rows) else (0, 0)
+        return bool(high > low)
+
     def _found(self, rows: Int64) -> tuple[Int64, Int64]:
         first = np.searchsorted(self.row, rows)
         return first, np.searchsorted(self.row, rows, side="right") - first

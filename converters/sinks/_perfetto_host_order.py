@@ -138,7 +138,8 @@ def _long_rows(host: HostTrace, block: slice) -> Int64:
     """Rows of a block that are complete slices and not empty."""
     events = host.events
     is_long = (events.phase[block] == ord("X")) & (events.start_ns[block] != ABSENT) & (events.duration_ns[block] > 0)
-    return np.flatnonzero(is_long) + block.start
+    rows: Int64 = np.flatnonzero(is_long) + block.start
+    return rows
 
 
 def _long(host: HostTrace) -> Iterator[Int64]:
