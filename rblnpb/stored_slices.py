@@ -122,7 +122,10 @@ class StoredSlices:
             FormatError: The file changed since it was opened.
         """
         if isinstance(rows, slice):
-            rows = np.arange(*rows.indices(len(self)), dtype=np.int64)
+            first, stop, step = rows.indices(len(self))
+            if step == 1:
+                return self._stretch(first, stop)
+            rows = np.arange(first, stop, step)
         if not len(rows):
             return DeviceSlices.empty()
         if int(rows.min()) < 0 or int(rows.max()) >= len(self):
@@ -144,6 +147,16 @@ class StoredSlices:
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         return taken.take(place)
+
+    def _stretch(self, first: int, stop: int) -> DeviceSlices:
+        """The slices from a row to another, which is out."""
+        parts: list[DeviceSlices] = []
+        number = int(np.searchsorted(self._edges, first, side="right")) - 1
+        while first < stop:
+            start, end = int(self._edges[number]), min(int(self._edges[number + 1]), stop)
+            parts.append(self._chunk(number).take(slice(first - start, end - start)))
+            first, number = end, number + 1
+        return DeviceSlices.concat(parts)
 
     def _chunk(self, number: int) -> DeviceSlices:
         table = self._kept.pop(number, None)
