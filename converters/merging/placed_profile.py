@@ -18,10 +18,9 @@ from ..dialect import device_rows
 from ..timeline import AlignedSlices, Bool, HostTrace, Timeline
 from .align import Alignment
 from .clock_tally import ClockTally
-from .dependencies import slice_dependencies
 from .profile_records import counters_of, counts_of, launches_of, losses_of, overheads_of, runtime_of
 from .profile_slices import ARGUMENTS, Launched, engines_in_order, slices_of, tracks_of
-from .stored_slices import SliceStore, deferred_slices, stored_dependencies
+from .stored_slices import SliceStore, device_work
 
 __all__ = ["origin_findings", "place_profile"]
 
@@ -45,13 +44,7 @@ def place_profile(
     engines = engines_in_order(profile)
     launched = Launched(launches, engines)
     tally = ClockTally(alignment)
-    if store is None:
-        slices, placed = slices_of(profile, profile.device_slices, alignment, launched)
-        tally.add(profile.device_slices)
-        dependencies = slice_dependencies(profile, placed)
-    else:
-        slices, placed = deferred_slices(profile, store, alignment, launched, tally)
-        dependencies = stored_dependencies(profile, store, slices, launches.launch_id, placed)
+    slices, placed, dependencies = device_work(profile, store, alignment, launched, tally)
     frames, placed_frames = slices_of(profile, profile.workload_slices, alignment, launched)
     runtime, placed_runtime = runtime_of(profile, alignment, launches, strings)
     counters, placed_samples = counters_of(profile, alignment, strings)
@@ -64,9 +57,7 @@ def place_profile(
         runtime=runtime,
         counters=counters,
         overheads=overheads_of(profile, alignment, strings),
-        tracks=tracks_of(
-            profile, engines, has_unknown=any(bool((table.track == len(engines)).any()) for table in (slices, frames))
-        ),
+        tracks=tracks_of(profile, engines, has_unknown=_reaches(len(engines), slices, frames)),
         strings=strings.rows(),
         argument_names=ARGUMENTS,
         counts=counts_of(profile, len(placed)),
@@ -87,6 +78,11 @@ def place_profile(
     }
     findings = (*tally.findings(profile.findings), *alignment.findings, *_unplaced(placed_records), *_far(slices, alignment))
     return replace(timeline, findings=findings), placed_records
+
+
+def _reaches(track: int, *tables: AlignedSlices) -> bool:
+    """Whether a slice of any of the tables stands on a track."""
+    return any(bool((table.track == track).any()) for table in tables)
 
 
 def _unplaced(placed: Mapping[str, Bool]) -> Iterator[Finding]:

@@ -18,10 +18,10 @@ from rblnpb.profile import Profile
 from ..timeline import AlignedSlices, Bool, DeferredDependencies, DeferredSlices, Int64, SliceDependencies, SliceNames
 from .align import Alignment
 from .clock_tally import ClockTally
-from .dependencies import between_commands, recorded_rows
-from .profile_slices import Launched, details_of, names_of, places_of
+from .dependencies import between_commands, recorded_rows, slice_dependencies
+from .profile_slices import Launched, details_of, names_of, places_of, slices_of
 
-__all__ = ["SliceStore", "deferred_slices", "stored_dependencies"]
+__all__ = ["SliceStore", "device_work"]
 
 
 _STEP_ROWS: Final = 1 << 19
@@ -41,7 +41,27 @@ class SliceStore(Protocol):
         """These records, in that order; rows that nearly ascend are read in one go."""
 
 
-def deferred_slices(
+def device_work(
+    profile: Profile, store: SliceStore | None, alignment: Alignment, launched: Launched, tally: ClockTally
+) -> tuple[AlignedSlices, Bool, SliceDependencies]:
+    """The device slices that can be placed, in record order, which of the records those are, and which of them wait for which.
+
+    Args:
+        profile: As read.
+        store: Its device slices, where they stay in their file; None: the profile has them.
+        alignment: Of the profile's clocks.
+        launched: What they are joined with.
+        tally: Counts them.
+    """
+    if store is None:
+        tally.add(profile.device_slices)
+        slices, placed = slices_of(profile, profile.device_slices, alignment, launched)
+        return slices, placed, slice_dependencies(profile, placed)
+    slices, placed = _deferred_slices(profile, store, alignment, launched, tally)
+    return slices, placed, _stored_dependencies(profile, store, slices, launched.launches.launch_id, placed)
+
+
+def _deferred_slices(
     profile: Profile, store: SliceStore, alignment: Alignment, launched: Launched, tally: ClockTally
 ) -> tuple[AlignedSlices, Bool]:
     """The slices that can be placed, in record order, and which of the records those are.
@@ -78,7 +98,7 @@ def deferred_slices(
     return DeferredSlices(*columns, launched.launches.host_row, read, profile.strings, used), placed
 
 
-def stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool) -> SliceDependencies:
+def _stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool) -> SliceDependencies:
     """The dependencies between slices that are in the timeline, as of `slice_dependencies`; found when they are asked for.
 
     Args:
