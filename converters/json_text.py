@@ -1,7 +1,8 @@
 """JSON text of whole columns: digits from tables and rows put together side by side, never a number or an event at a time.
 
-A column of texts is a byte matrix, one row a text, filled up with NUL bytes wherever it is shorter than its neighbours. JSON has
-no NUL byte, so taking all of them out at the end leaves the rows close together.
+A column of texts stands in cells as wide as the longest of them, each text at their end. The cells of all columns are put side by
+side, and then moved together, a column at a time and from the last to the first: what stands in a cell before its text lands on
+what comes before it in its row, which is moved later.
 """
 
 from __future__ import annotations
@@ -9,39 +10,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from .timeline import Bool, Int64, UInt8
+from .timeline import Bool, Int64, Rows
 
-Texts = npt.NDArray[np.bytes_]
-"""S[n]: texts without NUL bytes; numpy fills them up with NUL bytes by itself."""
+Integers = npt.NDArray[np.integer[Any]]
 
 _TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]', re.DOTALL)
 _SPACE: Final = b" \t\r\n"
-_GROUP: Final = 10_000
-_PADDED, _STRIPPED, _NOTHING = 0, _GROUP, 2 * _GROUP
-
-
-def _words(texts: list[bytes]) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(b"".join(texts), np.uint32)
-
-
-# Four digits a word: with their zeros, for the digits behind the first ones; without, for the first ones; and no digit at all.
-_FOUR_DIGITS: Final = _words(
-    [b"%04d" % number for number in range(_GROUP)] + [(b"%d" % number).rjust(4, b"\0") for number in range(_GROUP)] + [b"\0\0\0\0"]
-)
-
-
-def _decimals(thousandths: int, least: int) -> bytes:
-    digits = (b"%03d" % thousandths).rstrip(b"0").ljust(least, b"0")
-    return (b"." + digits if digits else b"").ljust(4, b"\0")
-
-
-_DECIMALS: Final = tuple(_words([_decimals(number, least) for number in range(1000)]) for least in range(4))
-"""The point and the decimals of each number of thousandths, at least so many."""
 
 
 def json_string(text: str, *, is_ascii: bool = False) -> bytes:
@@ -101,104 +81,309 @@ def members(text: bytes) -> Iterator[tuple[str, int, int]]:
             name = kind
 
 
-def as_texts(texts: Sequence[bytes]) -> Texts:
-    """S[n]; the same texts as a column; at least one byte wide, so that an empty table is one too."""
-    return np.array(texts, dtype=np.bytes_) if any(texts) else np.zeros(len(texts), "S1")
+Cells = bytes | npt.NDArray[np.void]
+"""The same bytes in all of n rows, or void[n], bytes of one width for each."""
 
 
-def decimal(numbers: Int64) -> UInt8:
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A text in each of n rows.
+
+    Attributes:
+        cells: Side by side; the last bytes in a row of them are its text, and others before them do not matter.
+        size: Bytes of each text: int64[n], or a number for all.
+    """
+
+    cells: tuple[Cells, ...]
+    size: Int64 | int
+
+
+_NOTHING: Final = Column((), 0)
+
+
+class TextTable:
+    """Texts of which columns are made by their rows."""
+
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        """Hold the texts; those of a table that is small stand side by side, all as wide as the longest."""
+        self._texts = texts
+        self._size = np.array(list(map(len, texts)), np.int64)
+        is_small = len(texts) * _rounded(int(self._size.max(initial=0))) <= _TABLE_BYTES
+        self._cells = _side_by_side(texts) if is_small else None
+
+    def sizes(self, rows: Integers) -> Int64:
+        """Bytes of some of the texts."""
+        return self._size.take(rows)
+
+    def take(self, rows: Integers) -> Column:
+        """A column of some of the texts, in cells as wide as the longest of these."""
+        size = self._size.take(rows)
+        longest = int(size.max(initial=0))
+        if longest == 0:
+            return _NOTHING
+        if int(rows.min()) == int(rows.max()):
+            return Column((self._texts[int(rows[0])],), longest)
+        is_even = int(size.min()) == longest
+        cells = self._cells
+        if cells is None:
+            used, rows = np.unique(rows, return_inverse=True)
+            cells = _side_by_side([self._texts[row] for row in used.tolist()])
+        table_width = cells.shape[1]
+        width = longest if is_even else _rounded(longest)
+        table = cells[:, table_width - width :].view(f"V{width}")[:, 0]
+        return Column((table.take(rows) if width == table_width else table[rows],), longest if is_even else size)
+
+
+_TABLE_BYTES: Final = 1 << 24
+
+
+def _side_by_side(texts: Sequence[bytes]) -> npt.NDArray[np.uint8]:
+    """uint8[k, w]; each text at the end of a row."""
+    width = _rounded(max(map(len, texts), default=0))
+    return np.frombuffer(b"".join(text.rjust(width) for text in texts), np.uint8).reshape(-1, width)
+
+
+def _rounded(width: int) -> int:
+    """At least so many bytes, in as many as are copied at once."""
+    return max(-width // 16 * -16, 16)
+
+
+_DIGITS: Final = 4
+_GROUP: Final = 10**_DIGITS
+_FOUR_DIGITS: Final = np.frombuffer(b"".join(b"%04d" % number for number in range(_GROUP)), f"V{_DIGITS}")
+_DECIMALS: Final = np.frombuffer(b"".join(b".%03d" % number for number in range(1000)), "V4")
+
+
+def decimal(numbers: Integers) -> Column:
     """Whole numbers in decimal.
 
     Args:
-        numbers: int64[n]; not negative.
-
-    Returns:
-        uint8[n, w]; right-aligned.
+        numbers: int[n]; not negative.
 
     >>> join_rows(3, decimal(np.array([0, 10_000, 123])), b" ")
     b'0 10000 123 '
     """
-    return _digit_words(numbers, None).view(np.uint8)
+    return _decimal(numbers, int(numbers.min()), int(numbers.max())) if len(numbers) else _NOTHING
 
 
-def signed_decimal(numbers: Int64) -> UInt8:
-    """Whole numbers in decimal, of any sign except the least int64 of all.
+def _decimal(numbers: Integers, least: int, most: int) -> Column:
+    """The same, of at least one number, where the least and the most of them are known."""
+    size = _digit_counts(numbers, least, most)
+    cells: list[Cells] = []
+    while least < most >= _GROUP:
+        higher = numbers // _GROUP
+        cells.append(_FOUR_DIGITS.take(numbers - higher * _GROUP))
+        numbers, least, most = higher, least // _GROUP, most // _GROUP
+    if least == most:
+        cells.append(b"%d" % least)
+    else:
+        # The digits of the largest fill the cell, so that numbers of as many digits stand close to what is before them.
+        width = len(b"%d" % most)
+        cells.append(np.ndarray(len(numbers), f"V{width}", _FOUR_DIGITS.take(numbers), _DIGITS - width, (_DIGITS,)))
+    return Column(tuple(reversed(cells)), size)
 
-    >>> join_rows(2, signed_decimal(np.array([-10, 7])), b" ")
+
+def _digit_counts(numbers: Integers, least: int, most: int) -> Int64 | int:
+    fewest, digits = len(b"%d" % least), len(b"%d" % most)
+    if fewest == digits:
+        return digits
+    count = np.full(len(numbers), fewest, np.int64)
+    for more in range(fewest, digits):
+        count += numbers >= 10**more
+    return count
+
+
+def signed_decimal(numbers: Integers) -> tuple[Column, ...]:
+    """Whole numbers in decimal, of any sign except the least int64 of all: the sign, if any has one, and the digits.
+
+    >>> join_rows(2, *signed_decimal(np.array([-10, 7])), b" ")
     b'-10 7 '
     """
-    return np.concatenate((minus_signs(numbers), decimal(np.abs(numbers))), axis=1)
+    if not len(numbers):
+        return ()
+    least = int(numbers.min())
+    if least >= 0:
+        return (_decimal(numbers, least, int(numbers.max())),)
+    return minus_signs(numbers), decimal(np.abs(numbers.astype(np.int64)))
 
 
-def minus_signs(numbers: Int64) -> UInt8:
-    """uint8[n, 1]; what stands before the digits: nothing, or a minus."""
-    return np.where(numbers < 0, np.uint8(ord("-")), np.uint8(0))[:, None]
+def minus_signs(numbers: Integers) -> Column:
+    """What stands before the digits: nothing, or a minus."""
+    return where(numbers < 0, b"-")
 
 
-def microseconds(time_ns: Int64, least_decimals: int = 3) -> UInt8:
-    """Times in microseconds with all three decimals, as traces have them, or with as many as they need.
+def microseconds(time_ns: Int64) -> Column:
+    """Times in microseconds with all three decimals, as traces have them.
+
+    Args:
+        time_ns: int64[n]; not negative.
+
+    >>> join_rows(2, microseconds(np.array([5, 1_234_567_890])), b" ")
+    b'0.005 1234567.890 '
+    """
+    whole = time_ns // 1000
+    digits = decimal(whole)
+    return Column((*digits.cells, _DECIMALS.take(time_ns - whole * 1000)), digits.size + 4)
+
+
+def short_microseconds(time_ns: Int64, least_decimals: int) -> tuple[Column, Column]:
+    """Times in microseconds with as many decimals as they need: what is before them, and the decimals with their point.
 
     Args:
         time_ns: int64[n]; not negative.
         least_decimals: 0 to 3; more stand where a time needs more, and with none there is no point either.
 
-    Returns:
-        uint8[n, w]; the points stand below each other.
-
-    >>> join_rows(2, microseconds(np.array([5, 1_234_567_890])), b" ")
-    b'0.005 1234567.890 '
-    >>> join_rows(2, microseconds(np.array([7000, 1_234_567_890]), 0), b" ")
+    >>> join_rows(2, *short_microseconds(np.array([7000, 1_234_567_890]), 0), b" ")
     b'7 1234567.89 '
     """
     whole = time_ns // 1000
-    return _digit_words(whole, _DECIMALS[least_decimals][time_ns - whole * 1000]).view(np.uint8)
+    return decimal(whole), _SHORT_DECIMALS[least_decimals].take(time_ns - whole * 1000)
 
 
-def _digit_words(numbers: Int64, tail: npt.NDArray[np.uint32] | None) -> npt.NDArray[np.uint32]:
-    """uint32[n, w]; decimal digits, four a word, and one more word behind them where one is given."""
-    groups = (len(str(int(numbers.max()))) + 3) // 4 if len(numbers) else 1
-    words = np.empty((len(numbers), groups + (tail is not None)), np.uint32)
-    if tail is not None:
-        words[:, -1] = tail
-    rest = numbers
-    for group in range(groups - 1, -1, -1):
-        higher = rest // _GROUP
-        digits = rest - higher * _GROUP + np.where(higher > 0, _PADDED, _STRIPPED)
-        if group < groups - 1:
-            digits[rest == 0] = _NOTHING
-        words[:, group] = _FOUR_DIGITS[digits]
-        rest = higher
-    return words
+def _short_decimals(thousandths: int, least: int) -> bytes:
+    digits = (b"%03d" % thousandths).rstrip(b"0").ljust(least, b"0")
+    return b"." + digits if digits else b""
 
 
-def where(condition: Bool, column: bytes | Texts | UInt8) -> UInt8:
-    """uint8[n, w]; the text where the condition holds, none elsewhere."""
-    return _matrix(column, len(condition)) * condition[:, None].view(np.uint8)
+_SHORT_DECIMALS: Final = tuple(TextTable([_short_decimals(number, least) for number in range(1000)]) for least in range(4))
 
 
-def join_rows(count: int, *columns: bytes | Texts | UInt8) -> bytes:
+def where(condition: Bool, column: bytes | Column) -> Column:
+    """The texts where the condition holds, none elsewhere."""
+    whole = Column((column,), len(column)) if isinstance(column, bytes) else column
+    return Column(whole.cells, whole.size * condition.astype(np.int64))
+
+
+class Scratch:
+    """Memory for the text of rows while it is made; whoever makes many texts keeps it for the next, as fresh memory is dear."""
+
+    def __init__(self) -> None:
+        self._bytes = np.empty(0, np.uint8)
+
+    def take(self, size_bytes: int) -> npt.NDArray[np.uint8]:
+        """uint8[n]; the same memory each time."""
+        if size_bytes > len(self._bytes):
+            self._bytes = np.empty(size_bytes + size_bytes // 8, np.uint8)
+        return self._bytes[:size_bytes]
+
+
+def join_rows(count: int, *columns: bytes | Column, scratch: Scratch | None = None) -> bytes:
     """All rows, one after the other: of each row the texts of its columns, side by side.
 
     Args:
         count: n, the number of rows.
         *columns: A text that stands in every row, or a column of n texts.
+        scratch: Kept by the caller from one text to the next.
     """
-    matrices = [_matrix(column, count) for column in columns]
-    rows = np.empty((count, sum(matrix.shape[1] for matrix in matrices)), np.uint8)
-    at = 0
-    for matrix in matrices:
-        rows[:, at : at + matrix.shape[1]] = matrix
-        at += matrix.shape[1]
-    return rows.tobytes().translate(None, b"\0")
+    stretches = _stretches(columns)
+    size = sum((stretch.size for stretch in stretches), np.zeros(count, np.int64))
+    end = np.cumsum(size)
+    text = (scratch or Scratch()).take(int(end[-1]) if count else 0)
+    if not len(text):
+        return b""
+    # Few rows at a time, so that they stay in the processor's cache.
+    table = _Table(stretches, min(count, _TABLE_ROWS))
+    for first in range(0, count, _TABLE_ROWS):
+        rows = slice(first, min(first + _TABLE_ROWS, count))
+        table.fill(rows)
+        table.move(rows, end[rows], text)
+    return text.tobytes()
 
 
-def split_rows(*columns: UInt8) -> list[bytes]:
+_TABLE_ROWS: Final = 2048
+
+
+def split_rows(count: int, *columns: bytes | Column) -> list[bytes]:
     """The n texts of a column of numbers, or of columns side by side, as Python's bytes."""
-    return join_rows(len(columns[0]), *columns, b" ").split(b" ")[:-1]
+    return join_rows(count, *columns, b" ").split(b" ")[:-1]
 
 
-def _matrix(column: bytes | Texts | UInt8, count: int) -> UInt8:
-    if isinstance(column, bytes):
-        return np.broadcast_to(np.frombuffer(column, np.uint8), (count, len(column)))
-    width = column.dtype.itemsize if column.ndim == 1 else column.shape[1]
-    return np.ascontiguousarray(column).view(np.uint8).reshape(count, width)
+@dataclass(eq=False)
+class _Stretch:
+    """Columns that are moved at once: whatever does not matter stands before the first of them.
+
+    Attributes:
+        cells: Their cells.
+        size: Bytes of their texts: int64[n], or a number for all.
+        before: Every row has at least so many bytes up to their end.
+    """
+
+    cells: list[Cells]
+    size: Int64 | int
+    before: int
+
+
+def _stretches(columns: Sequence[bytes | Column]) -> list[_Stretch]:
+    stretches: list[_Stretch] = []
+    before = 0
+    for column in columns:
+        cells, size = ((column,), len(column)) if isinstance(column, bytes) else (column.cells, column.size)
+        before += size if isinstance(size, int) else int(size.min())
+        if stretches and isinstance(size, int) and size == _width(cells):
+            last = stretches[-1]
+            last.cells.extend(cells)
+            last.size = last.size + size
+            last.before = before
+        else:
+            stretches.append(_Stretch([*cells], size, before))
+    return stretches
+
+
+def _width(cells: Sequence[Cells]) -> int:
+    """Bytes of cells in a row."""
+    return sum(len(cell) if isinstance(cell, bytes) else cell.dtype.itemsize for cell in cells)
+
+
+class _Table:
+    """Cells of some rows, side by side."""
+
+    def __init__(self, stretches: Sequence[_Stretch], row_count: int) -> None:
+        """Room for so many rows, with what all of them have in common."""
+        common = b"".join(
+            cell if isinstance(cell, bytes) else bytes(cell.dtype.itemsize) for stretch in stretches for cell in stretch.cells
+        )
+        table = np.full(row_count, np.void(common))
+        self._cells: list[tuple[npt.NDArray[np.void], npt.NDArray[np.void]]] = []
+        self._stretches: list[tuple[_Stretch, npt.NDArray[np.uint8]]] = []
+        at = start = 0
+        rows = table.view(np.uint8).reshape(row_count, -1)
+        for stretch in stretches:
+            for cell in stretch.cells:
+                if isinstance(cell, bytes):
+                    at += len(cell)
+                else:
+                    width = cell.dtype.itemsize
+                    self._cells.append((cell, rows[:, at : at + width].view(cell.dtype)[:, 0]))
+                    at += width
+            self._stretches.append((stretch, rows[:, start:at]))
+            start = at
+
+    def fill(self, rows: slice) -> None:
+        """Put in what differs from row to row."""
+        count = rows.stop - rows.start
+        for cell, place in self._cells:
+            place[:count] = cell[rows]
+
+    def move(self, rows: slice, end: Int64, text: npt.NDArray[np.uint8]) -> None:
+        """Put the texts of these rows to where they end in the text."""
+        for stretch, cells in reversed(self._stretches):
+            size = stretch.size if isinstance(stretch.size, int) else stretch.size[rows]
+            if cells.shape[1] <= stretch.before:
+                _move(cells[: len(end)], text, end)
+            else:
+                # What does not matter would reach into the row before.
+                sizes = np.broadcast_to(size, len(end))
+                for width in np.unique(sizes).tolist():
+                    _move(cells[: len(end), cells.shape[1] - width :], text, end, np.flatnonzero(sizes == width))
+            end = end - size
+
+
+_ALL: Final = slice(None)
+
+
+def _move(cells: npt.NDArray[np.uint8], text: npt.NDArray[np.uint8], end: Int64, rows: Rows = _ALL) -> None:
+    """Put all cells, or those of some rows, to where they end in the text."""
+    width = cells.shape[1]
+    if width:
+        anywhere = np.ndarray(len(text) - width + 1, f"V{width}", text, 0, (1,))
+        anywhere[end[rows] - width] = cells.view(f"V{width}")[:, 0][rows]

@@ -5,7 +5,7 @@ Slices that came out of the host trace are in the output already and are left al
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -14,13 +14,13 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
+from rblnpb.naming import NameStyle
 
-from ..json_text import Texts, as_texts, inside_json_string, json_string
-from ..timeline import AlignedSlices, HostTrack, Id, Int32, Int64, Timeline
+from ..json_text import TextTable, inside_json_string, json_string
+from ..timeline import AlignedSlices, Bool, HostTrack, Id, Int32, Int64, SliceNames, Timeline
 from ._chrome_ids import FreeNumbers, Label, id_text
-from ._chrome_slices import Numbers, SliceTable, Words
+from ._chrome_slices import Numbers, SliceTable
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category, device_lanes
-from ._slice_rows import Rows, linked
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 
@@ -35,7 +35,7 @@ class DevicePlan:
     Attributes:
         rows: Ids of its rows.
         labels: Metadata of the rows and their processes.
-        tables: Slices, frames and runtime slices, in this order; their rows are rows of `rows`.
+        tables: Slices, frames and runtime slices, in this order; they stand on rows of `rows`.
         processes: Process of each device.
         findings: What had to be moved, counted.
     """
@@ -54,7 +54,7 @@ class _RowBook:
     free: FreeNumbers
     rows: list[HostTrack] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
-    prefixes: list[bytes] = field(default_factory=list)
+    heads: list[bytes] = field(default_factory=list)
 
     def add_lanes(self, pid: Id, name: str, category: str, count: int, sort_index: int) -> int:
         """`count` rows for one track; the number of the first."""
@@ -64,7 +64,7 @@ class _RowBook:
             self.rows.append(row)
             self.labels.append(Label("thread_name", row, name if lane == 0 else f"{name} ({lane + 1})"))
             self.labels.append(Label("thread_sort_index", row, sort_index))
-            self.prefixes.append(b',\n{"ph":"X","cat":"%s",%s,"name":"' % (category.encode(), row_text(row)))
+            self.heads.append(b'%s",%s,"name":"' % (category.encode(), row_text(row)))
         return first
 
 
@@ -89,15 +89,16 @@ def plan_device(timeline: Timeline, free: FreeNumbers, host_pids: dict[Id, Id]) 
         track = timeline.tracks[number]
         count, place = int(shown.lane_count[number]), len(book.rows) + 1
         first_row[number] = book.add_lanes(processes[track.device], track.name, category(track), count, place)
-    runtime_row = _add_runtime(shown, book, host_pids)
-    prefixes = as_texts(book.prefixes)
+    first_runtime_row = _add_runtime(shown, book, host_pids)
+    heads = TextTable(book.heads)
+    runtime = _as_slices(timeline, shown.thread)
     return DevicePlan(
         rows=tuple(book.rows),
         labels=tuple(book.labels),
         tables=(
-            _device_table(timeline, timeline.slices, _rows_of(timeline.slices, first_row, shown.slice_lane), prefixes),
-            _device_table(timeline, timeline.frames, _rows_of(timeline.frames, first_row, shown.frame_lane), prefixes),
-            _runtime_table(timeline, runtime_row, prefixes),
+            _table(timeline, timeline.slices, timeline.argument_names, shown.slice_lane, first_row, heads),
+            _table(timeline, timeline.frames, timeline.argument_names, shown.frame_lane, first_row, heads),
+            _table(timeline, runtime, ("size_bytes",), shown.runtime_lane, first_runtime_row, heads),
         ),
         processes=processes,
         findings=shown.findings,
@@ -115,47 +116,42 @@ def _add_devices(timeline: Timeline, shown: DeviceLanes, book: _RowBook) -> dict
     return processes
 
 
-def _rows_of(slices: AlignedSlices, first_row: Int32, lane: Int32) -> Int32:
-    return np.where(slices.event < 0, first_row[slices.track] + lane, np.int32(-1))
+def _table(
+    timeline: Timeline, slices: AlignedSlices, argument_names: tuple[str, ...], lane: Int32, first_row: Int32, heads: TextTable
+) -> SliceTable:
+    inside = [b""] * len(slices.strings)
+    for row in slices.text_rows().tolist():
+        inside[row] = inside_json_string(slices.strings[row])
+    return SliceTable(slices, lane, first_row, heads, TextTable(inside), tuple(_numbers(timeline, argument_names)))
 
 
-def _device_table(timeline: Timeline, slices: AlignedSlices, row: Int32, prefixes: Texts) -> SliceTable:
-    inside = [inside_json_string(text) for text in slices.names.strings]
-    names = dataclasses.replace(slices.names, strings=tuple(text.decode() for text in inside))
-    stages = (b"", *(b'"%s"' % text for text in inside[1:]))
-    size = np.array([len(text) for text in inside], np.int64)
-    members: list[Numbers | Words] = [Words(b'"stage"', stages, slices.names.stage)]
-    if "launch_id" not in timeline.argument_names:
-        members.append(Numbers(b'"launch_id"', partial(_linked, slices.launch, timeline.launches.launch_id)))
-    for column, name in enumerate(timeline.argument_names):
-        is_id = name == "launch_id"
-        members.append(Numbers(json_string(name), partial(_argument, slices.arguments, column, is_id=is_id)))
+def _numbers(timeline: Timeline, argument_names: tuple[str, ...]) -> Iterator[Numbers]:
+    """What slices tell in numbers."""
+    launch_id = timeline.launches.launch_id
+    if "launch_id" not in argument_names:
+        yield Numbers(b'"launch_id"', lambda block: _linked(block.launch, launch_id))
+    for column, name in enumerate(argument_names):
+        yield Numbers(json_string(name), partial(_argument, column, is_id=name == "launch_id"))
     if timeline.host is not None:
-        members.append(Numbers(b'"External id"', partial(_linked, slices.host_row, timeline.host.events.external_id)))
-    return SliceTable(
-        prefixes=prefixes,
-        row=row,
-        start_ns=slices.start_ns,
-        duration_ns=slices.duration_ns,
-        names=lambda rows: names.take(rows).render(),
-        text_bytes=lambda rows: 2 * size[slices.names.stage[rows]] + size[slices.names.override[rows]],
-        members=tuple(members),
-    )
+        external_id = timeline.host.events.external_id
+        yield Numbers(b'"External id"', lambda block: _linked(block.host_row, external_id))
 
 
-def _argument(arguments: Int64, column: int, rows: Rows, *, is_id: bool) -> Int64:
-    values: Int64 = arguments[rows, column]
-    return _identifiers(values) if is_id else values
+def _argument(column: int, block: AlignedSlices, *, is_id: bool) -> Int64:
+    values: Int64 = np.ascontiguousarray(block.arguments[:, column])
+    return _present(values, values != 0) if is_id else values
 
 
-def _linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
-    """As of `linked`."""
-    return _identifiers(linked(link, numbers, rows))
+def _linked(link: Int64, numbers: Int64) -> Int64:
+    """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
+    if not len(numbers):
+        return np.full(len(link), ABSENT)
+    values = numbers[link]
+    return _present(values, (values != 0) & (link >= 0))
 
 
-def _identifiers(values: Int64) -> Int64:
-    """The same, where 0 means that there is none."""
-    return np.where(values == 0, ABSENT, values)
+def _present(values: Int64, condition: Bool) -> Int64:
+    return values if condition.all() else np.where(condition, values, ABSENT)
 
 
 def _add_runtime(shown: DeviceLanes, book: _RowBook, host_pids: dict[Id, Id]) -> Int32:
@@ -168,22 +164,23 @@ def _add_runtime(shown: DeviceLanes, book: _RowBook, host_pids: dict[Id, Id]) ->
             book.labels.append(Label("process_name", HostTrack(pids[pid], 0), f"process {pid}"))
         count = int(shown.thread_lane_count[number])
         first_row[number] = book.add_lanes(pids[pid], f"runtime {tid}", RUNTIME_CATEGORY, count, tid)
-    return first_row[shown.thread] + shown.runtime_lane
+    return first_row
 
 
-def _runtime_table(timeline: Timeline, row: Int32, prefixes: Texts) -> SliceTable:
+def _as_slices(timeline: Timeline, thread: Int64) -> AlignedSlices:
+    """What the runtime did as slices, each on the track of its thread."""
     runtime = timeline.runtime
-    used, name = np.unique(runtime.name, return_inverse=True)
-    texts = as_texts([inside_json_string(timeline.strings[number]) for number in used.tolist()])
-    return SliceTable(
-        prefixes=prefixes,
-        row=row,
+    count = len(runtime)
+    zero, none = np.broadcast_to(np.int32(0), count), np.broadcast_to(np.int64(-1), count)
+    names = SliceNames(NameStyle.PLAIN, timeline.strings, zero, zero, zero, none, none, runtime.name)
+    return AlignedSlices(
         start_ns=runtime.start_ns,
         duration_ns=runtime.duration_ns,
-        names=lambda rows: texts[name[rows]],
-        text_bytes=lambda rows: np.full(len(name[rows]), texts.dtype.itemsize, np.int64),
-        members=(
-            Numbers(b'"launch_id"', partial(_linked, runtime.launch, timeline.launches.launch_id)),
-            Numbers(b'"size_bytes"', lambda rows: runtime.size_bytes[rows]),
-        ),
+        track=thread.astype(np.int32),
+        names=names,
+        launch=runtime.launch,
+        host_row=none,
+        rule=zero,
+        event=none,
+        arguments=runtime.size_bytes[:, None],
     )
