@@ -16,7 +16,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT, TextArray, TraceEvents
 
-from .json_text import json_string, microseconds, minus_signs, signed_decimal, split_rows
+from .json_text import json_string, minus_signs, short_microseconds, signed_decimal, split_rows
 from .timeline import Int64
 
 __all__ = ["ARGUMENTS", "MARKS", "EventTexts", "Layout", "Strings", "mark", "texts_of"]
@@ -128,7 +128,7 @@ class EventTexts:
             return texts_of(events.arguments, rows)
         if symbol == "I":
             number = events.id_number[rows]
-            return split_rows(signed_decimal(np.where(number == ABSENT, 0, number)))
+            return split_rows(len(rows), *signed_decimal(np.where(number == ABSENT, 0, number)))
         if symbol[0] in "sd":
             return _times((events.start_ns if symbol[0] == "s" else events.duration_ns)[rows], int(symbol[1]))
         spelled, column = {
@@ -157,4 +157,4 @@ def texts_of(array: TextArray, rows: Int64) -> list[bytes]:
 def _times(time_ns: Int64, least_decimals: int) -> list[bytes]:
     """Times in microseconds; where there is none, 0."""
     known = np.where(time_ns == ABSENT, 0, time_ns)
-    return split_rows(minus_signs(known), microseconds(np.abs(known), least_decimals))
+    return split_rows(len(known), minus_signs(known), *short_microseconds(np.abs(known), least_decimals))

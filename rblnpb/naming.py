@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["NameParts", "NameStyle", "device_ordinal", "family", "parse", "render"]
+__all__ = ["CALL_PARTS", "NameParts", "NameStyle", "device_ordinal", "family", "parse", "render"]
 
 
 class NameStyle(IntEnum):
@@ -26,6 +26,18 @@ class NameStyle(IntEnum):
     MULTI_STREAM = 1
     SINGLE_STREAM = 2
     LEGACY = 3
+
+
+_INSTANCE, _SEQUENCE, _WORKLOAD = ("i", "instance", "_"), ("", "sequence", "_"), ("W", "workload", "_")
+
+CALL_PARTS: Final = {
+    NameStyle.PLAIN: (),
+    NameStyle.LEGACY: (_SEQUENCE,),
+    NameStyle.SINGLE_STREAM: (_SEQUENCE, _WORKLOAD),
+    NameStyle.MULTI_STREAM: (_INSTANCE, _SEQUENCE, _WORKLOAD),
+}
+"""What stands before layer and command in a name of each style, in order: a text, the part whose number follows, and a text. Of a
+negative sequence or workload nothing is said."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +153,8 @@ def render(
     array([b'i1_0_W0_mm_0'], dtype='|S12')
     """
     body = np.strings.add(layer, _digits(command, b"_", b""))
-    if style in (NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM):
-        body = np.strings.add(np.where(workload < 0, b"", _digits(workload, b"W", b"_")), body)
-    if style is not NameStyle.PLAIN:
-        body = np.strings.add(np.where(sequence < 0, b"", _digits(sequence, b"", b"_")), body)
-    if style is NameStyle.MULTI_STREAM:
-        body = np.strings.add(_digits(instance, b"i", b"_"), body)
+    numbers = {"instance": instance, "sequence": sequence, "workload": workload}
+    for before, part, behind in reversed(CALL_PARTS[style]):
+        texts = _digits(numbers[part], before.encode(), behind.encode())
+        body = np.strings.add(texts if part == "instance" else np.where(numbers[part] < 0, b"", texts), body)
     return body

@@ -11,7 +11,7 @@ import numpy as np
 from rblnpb.errors import Finding
 from rblnpb.lanes import one_line
 
-from ..json_text import as_texts, decimal, join_rows, microseconds
+from ..json_text import TextTable, decimal, join_rows, microseconds
 from ..timeline import Bool, HostTrace, HostTrack, Int64, Timeline
 from ._chrome_device import DevicePlan, row_text
 from ._chrome_host import HostPlan
@@ -70,7 +70,7 @@ def arrow_blocks(arrows: Arrows, first_id: int, base_time_ns: int) -> Iterator[t
     Yields:
         How many arrows, and their text.
     """
-    texts = as_texts([row_text(row) for row in arrows.rows])
+    texts = TextTable([row_text(row) for row in arrows.rows])
     for first in range(0, len(arrows), _BLOCK_ROWS):
         rows = slice(first, min(first + _BLOCK_ROWS, len(arrows)))
         count = rows.stop - rows.start
@@ -80,13 +80,13 @@ def arrow_blocks(arrows: Arrows, first_id: int, base_time_ns: int) -> Iterator[t
             b',\n{"ph":"s","cat":"ac2g","name":"ac2g","id":',
             number,
             b",",
-            texts[arrows.source[rows]],
+            texts.take(arrows.source[rows]),
             b',"ts":',
             microseconds(arrows.source_ns[rows] - base_time_ns),
             b'},\n{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":',
             number,
             b",",
-            texts[arrows.target[rows]],
+            texts.take(arrows.target[rows]),
             b',"ts":',
             microseconds(arrows.target_ns[rows] - base_time_ns),
             b"}",
@@ -101,7 +101,7 @@ def _rows(work: FirstWork, host_plan: HostPlan, device_plan: DevicePlan) -> Int6
     row[on_host] = host_plan.row[work.event[on_host]]
     for is_frame, table in enumerate(device_plan.tables[:2]):
         ours = (work.row >= 0) & ~on_host & (work.is_frame == bool(is_frame))
-        row[ours] = table.row[work.row[ours]] + len(host_plan.rows)
+        row[ours] = table.row(work.row[ours]) + len(host_plan.rows)
     return row
 
 

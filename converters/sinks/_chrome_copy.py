@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from ..json_text import members, microseconds, split_rows
-from ..timeline import HostTrace, Int64
+from ..timeline import HostTrace, Int32, Int64
 from ._event_blocks import EventBlock, event_blocks
 
 __all__ = ["Change", "TableChange", "TimeChange", "copy_events", "replace_member"]
@@ -32,8 +32,8 @@ class Change(Protocol):
         """Name of the member, which is of the event itself and not of its args."""
 
     @property
-    def rows(self) -> Int64:
-        """int64[k]; rows of the events, ascending."""
+    def rows(self) -> Int32 | Int64:
+        """int[k]; rows of the events, ascending."""
 
     @property
     def is_there(self) -> bool:
@@ -48,9 +48,9 @@ class TableChange:
     """Values out of a table: `table[entry[i]]` for event `rows[i]`."""
 
     key: str
-    rows: Int64
+    rows: Int32 | Int64
     table: Sequence[bytes]
-    entry: Int64
+    entry: Int32 | Int64
     is_there: bool = True
 
     def texts(self, first: int, last: int) -> list[bytes]:
@@ -60,16 +60,17 @@ class TableChange:
 
 @dataclass(frozen=True, eq=False)
 class TimeChange:
-    """Times: `time_ns[i]`, not negative, for event `rows[i]`, written in microseconds."""
+    """Times: `time_ns[rows[i]]` for event `rows[i]`, in microseconds since the zero; metadata before it are put at it."""
 
     key: str
-    rows: Int64
+    rows: Int32 | Int64
     time_ns: Int64
+    zero_ns: int
     is_there: bool = True
 
     def texts(self, first: int, last: int) -> list[bytes]:
         """See `Change`."""
-        return split_rows(last - first, microseconds(self.time_ns[first:last]))
+        return split_rows(last - first, microseconds(np.maximum(self.time_ns[self.rows[first:last]] - self.zero_ns, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,7 @@ def _gaps(block: EventBlock, left_out: Int64) -> _Edits:
 
 def _exchange(block: EventBlock, change: Change, low: int, high: int) -> list[_Edits]:
     """New values for the member of the rows change.rows[low:high], all of which are of this block."""
-    places = change.rows[low:high] - block.first
+    places = change.rows[low:high].astype(np.int64) - block.first
     texts = change.texts(low, high)
     nowhere = np.full(len(places), -1, np.int64)
     start, end = _plain_numbers(block, change.key, places) if change.is_there else (nowhere, nowhere)

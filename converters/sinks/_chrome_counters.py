@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import orjson
 
-from ..json_text import as_texts, inside_json_string, join_rows, microseconds
+from ..json_text import TextTable, inside_json_string, join_rows, microseconds
 from ..timeline import Id, Timeline
 from ._chrome_ids import id_text
 
@@ -31,7 +31,7 @@ def counter_blocks(timeline: Timeline, processes: dict[str, Id], base_time_ns: i
     counters = timeline.counters
     curves, curve = np.unique(np.stack((counters.device, counters.name)), axis=1, return_inverse=True)
     curve = curve.reshape(-1)
-    prefixes = as_texts(
+    prefixes = TextTable(
         [
             b',\n{"ph":"C","pid":%s,"name":"%s","ts":'
             % (id_text(processes[timeline.strings[device]]), inside_json_string(timeline.strings[name]))
@@ -43,5 +43,5 @@ def counter_blocks(timeline: Timeline, processes: dict[str, Id], base_time_ns: i
         block = rows[first : first + _BLOCK_ROWS]
         values = orjson.dumps(counters.value[block].tolist())[1:-1].split(b",")
         times = microseconds(counters.time_ns[block] - base_time_ns)
-        columns = (prefixes[curve[block]], times, b',"args":{"value":', as_texts(values), b"}}")
+        columns = (prefixes.take(curve[block]), times, b',"args":{"value":', TextTable(values).take(np.arange(len(block))), b"}}")
         yield len(block), join_rows(len(block), *columns)

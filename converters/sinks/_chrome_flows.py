@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
-from rblnpb.lanes import one_line
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._changes import changes
-from ._host_slices import HostSlices, flow_rows, innermost, threads
+from ._host_slices import HostSlices, has_phase, innermost, threads
+from ._slice_rows import row_blocks
 
 __all__ = ["DrawnFlows", "draw_flows", "move_flows"]
 
@@ -45,11 +46,18 @@ class DrawnFlows:
         return int(self.chain.max()) + 1 if len(self.chain) else 0
 
 
-def draw_flows(host: HostTrace, slices: HostSlices) -> DrawnFlows:
-    """Decide about every flow of the trace."""
+def draw_flows(host: HostTrace, rows: Int64, is_around: Bool) -> DrawnFlows:
+    """Decide about every flow of the trace.
+
+    Args:
+        host: The trace.
+        rows: int64[n]; its flow events, ascending.
+        is_around: bool[n]; whether a slice is around each.
+    """
     events = host.events
-    rows = flow_rows(host)
-    inside = _touches_a_slice(host, rows, slices)
+    # Where slices are told by their begin and their end apart, every flow is taken to be in one.
+    begun_apart = np.unique(events.track[events.phase == ord("B")])
+    inside = is_around | np.isin(events.track[rows], begun_apart)
     drawable = rows[inside]
     keys = (events.flow_id[drawable], events.category[drawable], events.name[drawable])
     by_time = np.lexsort((drawable, events.start_ns[drawable], *keys))
@@ -76,66 +84,41 @@ def draw_flows(host: HostTrace, slices: HostSlices) -> DrawnFlows:
     )
 
 
-def move_flows(host: HostTrace, row: Int32, slices: HostSlices) -> Int32:
+def move_flows(host: HostTrace, row: Int32, flows: Int64, around: HostSlices) -> Int32:
     """Rows of all events, with each flow event on the row of the slice that it stands for.
 
     Args:
         host: The trace.
         row: int32[n]; the row of every event; slices that left the row of their thread have theirs already.
-        slices: The slices.
+        flows: int64[k]; the flow events.
+        around: The slices around any of them.
 
     Returns:
         int32[n].
     """
+    of_track = threads(host)
+    thread = of_track[host.events.track[flows]]
+    split = _split_threads(of_track, host, row) if len(flows) else np.empty(0, np.int64)
+    split = split[np.isin(split, thread)]
+    if not len(split):
+        return row
     row = row.copy()
-    flows = flow_rows(host)
-    thread = threads(host)[host.events.track[flows]]
-    split = _split_threads(slices.thread, row[slices.rows], thread, row[flows])
-    if len(split):
-        own = slices.take(np.isin(slices.thread, split))
-        points = flows[np.isin(thread, split)]
-        place = innermost(host, own, row[own.rows], points)
-        row[points[place >= 0]] = row[own.rows[place[place >= 0]]]
+    own = around.take(np.isin(around.thread, split))
+    points = flows[np.isin(thread, split)]
+    place = innermost(host, own, row[own.rows], points)
+    row[points[place >= 0]] = row[own.rows[place[place >= 0]]]
     return row
 
 
-def _split_threads(thread: Int32, row: Int32, flow_thread: Int32, flow_row: Int32) -> Int64:
+def _split_threads(of_track: Int32, host: HostTrace, row: Int32) -> Int64:
     """Threads whose slices and flows stand on more than one row."""
-    width = np.int64(max(row.max(initial=0), flow_row.max(initial=0)) + 1)
-    pairs = np.unique(np.concatenate((thread, flow_thread)) * width + np.concatenate((row, flow_row)))
-    numbers, row_count = np.unique(pairs // width, return_counts=True)
-    split: Int64 = numbers[(row_count > 1) & np.isin(numbers, flow_thread)]
-    return split
-
-
-def _touches_a_slice(host: HostTrace, rows: Int64, slices: HostSlices) -> Bool:
-    """Whether each event stands within a slice of its thread, both ends included, that is begun when the event comes.
-
-    Where slices are told by their begin and their end apart ("B", "E"), it is taken to.
-    """
     events = host.events
-    begun_apart = np.unique(events.track[events.phase == ord("B")])
-    touches = np.isin(events.track[rows], begun_apart)
-    if not len(slices.rows) or not len(rows):
-        return touches
-    count = len(slices.rows)
-    times = np.concatenate((slices.start_ns, slices.end_ns, events.start_ns[rows]))
-    line = one_line(np.concatenate((slices.thread, slices.thread, threads(host)[events.track[rows]])), times)
-    opens, closes, points = np.split(line, [count, 2 * count])
-    is_empty = opens == closes
-    begun, latest = _reach(opens[~is_empty], closes[~is_empty])
-    before = np.searchsorted(begun, points, side="right") - 1
-    touches |= (before >= 0) & (latest[before] >= points)
-    # Perfetto takes what is of one time as the file has it, but slices with a length first.
-    empty, first_row = np.unique(opens[is_empty], return_index=True)
-    at = np.searchsorted(empty, points)
-    at[at == len(empty)] = -1
-    return touches | (empty[at] == points) & (slices.rows[is_empty][first_row[at]] < rows) if len(empty) else touches
-
-
-def _reach(opens: Int64, closes: Int64) -> tuple[Int64, Int64]:
-    """Beginnings in order, and how far the slices that have begun by then reach."""
-    if not len(opens):
-        return np.zeros(1, np.int64), np.full(1, -1, np.int64)
-    order = np.argsort(opens, kind="stable")
-    return opens[order], np.maximum.accumulate(closes[order])
+    if row is events.track and (of_track == np.arange(len(of_track))).all():
+        return np.empty(0, np.int64)
+    width, pairs = int(row.max(initial=0)) + 1, np.empty(0, np.int64)
+    for rows in row_blocks(len(row)):
+        own = has_phase(events.phase[rows], "Xstf") & (events.start_ns[rows] != ABSENT)
+        pairs = np.union1d(pairs, of_track[events.track[rows][own]] * np.int64(width) + row[rows][own])
+    numbers, row_count = np.unique(pairs // width, return_counts=True)
+    split: Int64 = numbers[row_count > 1]
+    return split

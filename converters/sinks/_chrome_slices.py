@@ -9,17 +9,22 @@ from typing import Final
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.naming import CALL_PARTS
 
-from ..json_text import Texts, as_texts, decimal, join_rows, microseconds, signed_decimal, where
-from ..timeline import Bool, Int32, Int64, UInt8
-from ._slice_rows import Rows
+from ..json_text import Column, Scratch, TextTable, join_rows, microseconds, signed_decimal, where
+from ..timeline import AlignedSlices, Bool, Int32, Int64, Rows, SliceNames
 
-__all__ = ["Numbers", "SliceTable", "Words", "slice_blocks"]
+__all__ = ["BLOCK_ROWS", "EVENT_HEAD", "Numbers", "SliceTable", "block_texts"]
 
-_BLOCK_ROWS: Final = 8192
+EVENT_HEAD: Final = b',\n{"ph":"X","cat":"'
+"""How every event begins."""
+
+BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 24
 _USUAL_BYTES: Final = 512
 _EXACT_IN_DOUBLE: Final = 1 << 53
+
+Columns = list[bytes | Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,123 +33,131 @@ class Numbers:
 
     Attributes:
         key: As JSON, with quotes.
-        values: Gives the numbers of some rows, int64; ABSENT where a row has none.
+        values: Gives the numbers of some slices, int64; ABSENT where one has none.
     """
 
     key: bytes
-    values: Callable[[Rows], Int64]
-
-    def texts(self, rows: Rows) -> tuple[Bool, list[UInt8 | Texts]]:
-        """Which rows have one, and the texts of the numbers in columns side by side; where there is none they say anything."""
-        values = self.values(rows)
-        present = values != ABSENT
-        values = np.where(present, values, 0)
-        digits = decimal(values) if values.min() >= 0 else signed_decimal(values)
-        # A viewer in JavaScript would round these, so they go as texts.
-        too_large = (values > _EXACT_IN_DOUBLE) | (values < -_EXACT_IN_DOUBLE)
-        if not too_large.any():
-            return present, [digits]
-        quote = where(too_large, b'"')
-        return present, [quote, digits, quote]
-
-
-@dataclass(frozen=True, eq=False)
-class Words:
-    """A text in the args of events.
-
-    Attributes:
-        key: As JSON, with quotes.
-        table: Texts as JSON, with quotes; row 0 means none.
-        entry: int32[n]; rows of the table.
-    """
-
-    key: bytes
-    table: tuple[bytes, ...]
-    entry: Int32
-
-    def texts(self, rows: Rows) -> tuple[Bool, list[UInt8 | Texts]]:
-        """Which rows have one, and the texts: a column as wide as the longest of these, not as that of the table."""
-        entry = self.entry[rows]
-        used, of_row = np.unique(entry, return_inverse=True)
-        return entry != 0, [as_texts([self.table[row] for row in used.tolist()])[of_row]]
+    values: Callable[[AlignedSlices], Int64]
 
 
 @dataclass(frozen=True, eq=False)
 class SliceTable:
-    """Slices to be written; all columns have the same length n, which may be more than are ours.
+    """Slices to be written.
 
     Attributes:
-        prefixes: For each row of the output the text of an event on it, from the comma before it up to its name.
-        row: int32[n]; rows of `prefixes`; -1 for slices that are not to be written.
-        start_ns, duration_ns: int64[n]; trace clock.
-        names: Gives the names of some slices as JSON without quotes.
-        text_bytes: Gives for some slices how long their texts are at most; tells how many of them fit a block.
-        members: Their args.
+        slices: The slices, n of them; those that a host trace shows are none of ours.
+        lane: int32[n]; which of the rows of its track each stands on.
+        first_row: int32; for each track its first row.
+        heads: For each row of the output the text of an event on it, from behind `EVENT_HEAD` up to its name.
+        texts: The texts of the slices as JSON without quotes.
+        numbers: What they tell beside their stage.
     """
 
-    prefixes: Texts
-    row: Int32
-    start_ns: Int64
-    duration_ns: Int64
-    names: Callable[[Rows], Texts]
-    text_bytes: Callable[[Rows], Int64]
-    members: tuple[Numbers | Words, ...]
+    slices: AlignedSlices
+    lane: Int32
+    first_row: Int32
+    heads: TextTable
+    texts: TextTable
+    numbers: tuple[Numbers, ...]
+
+    def row(self, rows: Rows) -> Int32:
+        """Rows of the output on which some slices of ours stand."""
+        row: Int32 = self.first_row[self.slices.track[rows]] + self.lane[rows]
+        return row
 
 
-def slice_blocks(table: SliceTable, base_time_ns: int) -> Iterator[tuple[int, bytes]]:
-    """The events of a table, each with a comma and a newline before it, in blocks of bounded size.
+def block_texts(table: SliceTable, rows: slice, base_time_ns: int, scratch: Scratch | None = None) -> Iterator[tuple[int, bytes]]:
+    """The events of a block, each with a comma and a newline before it.
 
     Args:
         table: The slices.
+        rows: Those of the block, about `BLOCK_ROWS` of them.
         base_time_ns: Zero of the output; no slice starts before it.
+        scratch: Kept by the caller from one block to the next.
 
     Yields:
-        How many events, and their text.
+        How many events, and their text; one that would be large in pieces.
     """
-    for block in _row_blocks(table):
-        rows: Rows = block
-        is_ours = table.row[rows] >= 0
-        count = int(is_ours.sum())
-        if count == 0:
-            continue
-        if count < len(is_ours):
-            rows = block.start + np.flatnonzero(is_ours)
-        text = join_rows(
-            count,
-            table.prefixes[table.row[rows]],
-            table.names(rows),
-            b'","ts":',
-            microseconds(table.start_ns[rows] - base_time_ns),
-            b',"dur":',
-            microseconds(table.duration_ns[rows]),
-            b',"args":{',
-            *_args(table.members, rows, count),
-            b"}}",
-        )
-        yield count, text
+    is_ours = table.slices.event[rows] < 0
+    own: Rows = rows if is_ours.all() else rows.start + np.flatnonzero(is_ours)
+    row, block = table.row(own), table.slices.take(own)
+    for piece in _pieces(table, block):
+        count = piece.stop - piece.start
+        columns = _event(table, row[piece], block if count == len(block) else block.take(piece), base_time_ns)
+        yield count, join_rows(count, *columns, scratch=scratch)
 
 
-def _row_blocks(table: SliceTable) -> Iterator[slice]:
-    """Rows that are written together: their columns are as wide as the longest of their texts."""
+def _pieces(table: SliceTable, block: AlignedSlices) -> Iterator[slice]:
+    """Slices that are written together: their cells are as wide as the longest of their texts."""
+    size = 2 * table.texts.sizes(block.names.stage) + table.texts.sizes(block.names.override) + _USUAL_BYTES
     first = 0
-    while first < len(table.row):
-        count = min(_BLOCK_ROWS, len(table.row) - first)
-        longest = np.maximum.accumulate(table.text_bytes(slice(first, first + count)) + _USUAL_BYTES)
-        while count > 1 and count * int(longest[count - 1]) > _BLOCK_BYTES:
-            count //= 2
+    while first < len(block):
+        count = len(block) - first
+        if count * int(size[first:].max()) > _BLOCK_BYTES:
+            longest = np.maximum.accumulate(size[first:])
+            while count > 1 and count * int(longest[count - 1]) > _BLOCK_BYTES:
+                count //= 2
         yield slice(first, first + count)
         first += count
 
 
-def _args(members: tuple[Numbers | Words, ...], rows: Rows, count: int) -> list[bytes | Texts | UInt8]:
-    columns: list[bytes | Texts | UInt8] = []
-    has_member = np.zeros(count, np.bool_)
-    for member in members:
-        present, texts = member.texts(rows)
-        comma = b"," if has_member.all() else where(has_member & present, b",")
-        if present.all():
-            columns += [comma, member.key, b":", *texts]
-        elif present.any():
-            columns += [where(present, column) for column in (comma, member.key, b":", *texts)]
-        has_member |= present
+def _event(table: SliceTable, row: Int32, block: AlignedSlices, base_time_ns: int) -> Columns:
+    stage = table.texts.take(block.names.stage)
+    return [
+        EVENT_HEAD,
+        table.heads.take(row),
+        *_name(block.names, stage, table.texts),
+        b'","ts":',
+        microseconds(block.start_ns - base_time_ns),
+        b',"dur":',
+        microseconds(block.duration_ns),
+        b',"args":{',
+        *_args(table.numbers, block, stage),
+        b"}}",
+    ]
+
+
+def _name(names: SliceNames, stage: Column, texts: TextTable) -> Columns:
+    """Names, which `rblnpb.naming` would render one by one."""
+    by_parts = names.override == 0
+    if not by_parts.any():
+        return [texts.take(names.override)]
+    columns: Columns = []
+    for before, part, behind in CALL_PARTS[names.style]:
+        values: Int64 = getattr(names, part)
+        told = by_parts if part == "instance" else by_parts & (values >= 0)
+        columns += _told(told, [before.encode(), *signed_decimal(_or_zero(told, values)), behind.encode()])
+    columns += [texts.take(names.override), *_told(by_parts, [stage])]
+    return columns + _told(by_parts, [b"_", *signed_decimal(names.command)])
+
+
+def _args(numbers: tuple[Numbers, ...], block: AlignedSlices, stage: Column) -> Columns:
+    has_member = block.names.stage != 0
+    columns = _told(has_member, [b'"stage":"', stage, b'"'])
+    for member in numbers:
+        values = member.values(block)
+        present = values != ABSENT
+        comma = _told(present & has_member, [b","])
+        columns += comma + _told(present, [member.key + b":", *_number(_or_zero(present, values))])
+        has_member = has_member | present
     return columns
+
+
+def _told(condition: Bool, columns: Columns) -> Columns:
+    """The columns, in the rows where the condition holds."""
+    if condition.all():
+        return columns
+    return [where(condition, column) for column in columns] if condition.any() else []
+
+
+def _or_zero(condition: Bool, values: Int64) -> Int64:
+    """The values where the condition holds, 0 elsewhere."""
+    return values if condition.all() else np.where(condition, values, 0)
+
+
+def _number(values: Int64) -> Columns:
+    # A viewer in JavaScript would round these, so they go as texts.
+    if int(values.max()) <= _EXACT_IN_DOUBLE and int(values.min()) >= -_EXACT_IN_DOUBLE:
+        return [*signed_decimal(values)]
+    quote = where((values > _EXACT_IN_DOUBLE) | (values < -_EXACT_IN_DOUBLE), b'"')
+    return [quote, *signed_decimal(values), quote]

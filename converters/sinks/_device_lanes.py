@@ -14,7 +14,8 @@ import numpy.typing as npt
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 
-from ..timeline import Int32, Int64, Timeline, Track
+from ..timeline import AlignedSlices, Bool, Int32, Int64, Timeline, Track
+from ._slice_rows import row_blocks
 
 __all__ = ["RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
 
@@ -35,6 +36,10 @@ _CATEGORIES: Final = {
     "workload": _WORKLOAD,
 }
 """Categories as the vendor's bridge to torch.profiler gives them (RBLN-SW/torch-rbln, `rbln_kineto_adapter`)."""
+
+
+UsedTracks = tuple[Bool, Bool]
+"""Which tracks have slices that are ours, and which have slices that the host trace shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +78,14 @@ def category(track: Track) -> str:
 def device_lanes(timeline: Timeline) -> DeviceLanes:
     """Rows for everything of a timeline that is not its host trace."""
     runtime = timeline.runtime
-    slice_lane, frame_lane, lane_count = _lanes(timeline)
+    used = (_used_tracks(timeline.slices, len(timeline.tracks)), _used_tracks(timeline.frames, len(timeline.tracks)))
+    slice_lane, frame_lane, lane_count = _lanes(timeline, used)
     threads, thread = np.unique(np.stack((runtime.pid, runtime.tid)), axis=1, return_inverse=True)
     thread = thread.reshape(-1)
     runtime_lane = lanes(thread, runtime.start_ns, runtime.duration_ns)
-    moved = sum(int((lane > 0).sum()) for lane in (slice_lane, frame_lane, runtime_lane))
+    moved = sum(int(np.count_nonzero(lane)) for lane in (slice_lane, frame_lane, runtime_lane))
     message = f"{moved} slices of the device or its runtime cross another on their row; they went to further rows"
-    tracks = _own_tracks(timeline)
+    tracks = _own_tracks(timeline, used)
     counters = (timeline.strings[row] for row in np.unique(timeline.counters.device).tolist())
     return DeviceLanes(
         devices=tuple(dict.fromkeys([*(timeline.tracks[number].device for number in tracks), *counters])),
@@ -95,33 +101,50 @@ def device_lanes(timeline: Timeline) -> DeviceLanes:
     )
 
 
-def _own_tracks(timeline: Timeline) -> list[int]:
+def _own_tracks(timeline: Timeline, used: tuple[UsedTracks, UsedTracks]) -> list[int]:
     """Tracks that do not merely repeat rows of the host trace, device by device, in the order in which they are shown."""
     tracks = timeline.tracks
-    is_own, is_host = np.zeros((2, len(tracks)), np.bool_)
-    for slices in (timeline.slices, timeline.frames):
-        is_own[slices.track[slices.event < 0]] = True
-        is_host[slices.track[slices.event >= 0]] = True
+    is_own, is_host = (np.logical_or(*columns) for columns in zip(*used, strict=True))
     devices = {device: place for place, device in enumerate(dict.fromkeys(track.device for track in tracks))}
     numbers = np.flatnonzero(is_own | ~is_host).tolist()
     return sorted(numbers, key=lambda number: (devices[tracks[number].device], tracks[number].order, number))
 
 
-def _lanes(timeline: Timeline) -> tuple[Int32, Int32, Int64]:
+def _used_tracks(slices: AlignedSlices, track_count: int) -> UsedTracks:
+    """Which tracks have slices of their own, and which have slices that the host trace shows."""
+    is_own, is_host = np.zeros((2, track_count), np.bool_)
+    for rows in row_blocks(len(slices)):
+        is_ours, track = slices.event[rows] < 0, slices.track[rows]
+        if is_ours.all():
+            is_own |= np.bincount(track, minlength=track_count) > 0
+        else:
+            is_own[track[is_ours]] = True
+            is_host[track[~is_ours]] = True
+    return is_own, is_host
+
+
+def _lanes(timeline: Timeline, used: tuple[UsedTracks, UsedTracks]) -> tuple[Int32, Int32, Int64]:
     """Lanes of slices and of frames, which may share a track, and how many lanes each track needs."""
-    slices, frames = timeline.slices, timeline.frames
-    if not len(frames) and (slices.event < 0).all():
-        lane = lanes(slices.track, slices.start_ns, slices.duration_ns)
-        return lane, np.zeros(0, np.int32), _lane_counts(len(timeline.tracks), slices.track, lane)
-    own = [table.event < 0 for table in (slices, frames)]
-    track, start, duration = (
-        np.concatenate([getattr(table, name)[rows] for table, rows in zip((slices, frames), own, strict=True)])
-        for name in ("track", "start_ns", "duration_ns")
-    )
-    lane = lanes(track, start, duration)
-    slice_lane, frame_lane = (np.zeros(len(table), np.int32) for table in (slices, frames))
-    slice_lane[own[0]], frame_lane[own[1]] = np.split(lane, [int(own[0].sum())])
-    return slice_lane, frame_lane, _lane_counts(len(timeline.tracks), track, lane)
+    tables = (timeline.slices, timeline.frames)
+    track_count = len(timeline.tracks)
+    is_shared = used[0][0] & used[1][0]
+    found = []
+    for table, (_, is_host) in zip(tables, used, strict=True):
+        among = None if not is_shared.any() and not is_host.any() else (table.event < 0) & ~is_shared[table.track]
+        found.append(lanes(table.track, table.start_ns, table.duration_ns, among))
+    if is_shared.any():
+        both = [np.flatnonzero((table.event < 0) & is_shared[table.track]) for table in tables]
+        together = lanes(
+            *(
+                np.concatenate([getattr(table, name)[rows] for table, rows in zip(tables, both, strict=True)])
+                for name in ("track", "start_ns", "duration_ns")
+            )
+        )
+        found[0][both[0]], found[1][both[1]] = np.split(together, [len(both[0])])
+    count = np.ones(track_count, np.int64)
+    for table, lane in zip(tables, found, strict=True):
+        np.maximum(count, _lane_counts(track_count, table.track, lane), out=count)
+    return found[0], found[1], count
 
 
 def _lane_counts(track_count: int, track: npt.NDArray[np.integer], lane: Int32) -> Int64:

@@ -5,8 +5,8 @@ A flow event stands for the innermost slice of its thread at its time, on whatev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,9 @@ from rblnpb.lanes import one_line
 
 from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
+from ._slice_rows import row_blocks
 
-__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "has_phase", "innermost", "threads"]
+__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "has_phase", "innermost", "slices_around", "threads"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +46,88 @@ class HostSlices:
         return HostSlices(self.rows[places], self.track[places], self.thread[places], self.start_ns[places], self.end_ns[places])
 
 
-def complete_slices(host: HostTrace) -> HostSlices:
-    """Those of phase X with a start, ascending; without a duration, or with a negative one, they are empty."""
+_ALL: Final = slice(None)
+_COLUMNS: Final = tuple(column.name for column in fields(HostSlices))
+
+
+def complete_slices(host: HostTrace, rows: slice = _ALL) -> HostSlices:
+    """Those of phase X with a start, ascending; without a duration, or with a negative one, they are empty.
+
+    Args:
+        host: The trace.
+        rows: Which of its events are looked at.
+    """
     events = host.events
-    rows = np.flatnonzero((events.phase == ord("X")) & (events.start_ns != ABSENT)).astype(np.int64)
-    start, track = events.start_ns[rows], events.track[rows]
-    end = start + np.maximum(events.duration_ns[rows], 0)
+    own = np.flatnonzero((events.phase[rows] == ord("X")) & (events.start_ns[rows] != ABSENT)).astype(np.int64)
+    own += rows.start or 0
+    start, track = events.start_ns[own], events.track[own]
+    end = start + np.maximum(events.duration_ns[own], 0)
     # What is longer than 64 bits hold ends where they do.
-    return HostSlices(rows, track, threads(host)[track], start, np.where(end < start, np.iinfo(np.int64).max, end))
+    return HostSlices(own, track, threads(host)[track], start, np.where(end < start, np.iinfo(np.int64).max, end))
+
+
+def slices_around(host: HostTrace, points: Int64) -> tuple[Bool, HostSlices]:
+    """Whether some events stand within a slice of their thread, both ends included, that is begun when the event comes.
+
+    Perfetto takes what is of one time as the file has it, but slices with a length first: an empty slice must stand before the
+    event in the file.
+
+    Args:
+        host: The trace.
+        points: int64[n]; rows of the events.
+
+    Returns:
+        bool[n], and all slices at whose time one of the events stands.
+    """
+    if not len(points):
+        return np.zeros(0, np.bool_), complete_slices(host, slice(0, 0))
+    of_track = threads(host)
+    thread, time_ns = of_track[host.events.track[points]], host.events.start_ns[points]
+    places = _Places(thread, time_ns)
+    balance, first_empty = np.zeros(len(points) + 1, np.int64), np.full(len(points), len(host.events))
+    found = []
+    for rows in row_blocks(len(host.events)):
+        slices = complete_slices(host, rows)
+        low, high = places.between(slices.thread, slices.start_ns, slices.end_ns)
+        around = np.flatnonzero(low < high)
+        found.append(slices.take(around))
+        is_empty = found[-1].start_ns == found[-1].end_ns
+        low, high = low[around], high[around]
+        np.add.at(balance, low[~is_empty], 1)
+        np.add.at(balance, high[~is_empty], -1)
+        np.minimum.at(first_empty, low[is_empty], found[-1].rows[is_empty])
+    of_place = (np.cumsum(balance[:-1]) > 0) | (first_empty[places.firsts()] < points[places.order])
+    stands = np.empty(len(points), np.bool_)
+    stands[places.order] = of_place
+    return stands, HostSlices(*(np.concatenate([getattr(part, name) for part in found]) for name in _COLUMNS))
+
+
+class _Places:
+    """Points in order of thread and time.
+
+    Attributes:
+        order: int64[n]; the points in that order.
+    """
+
+    def __init__(self, thread: Int32, time_ns: Int64) -> None:
+        # Ranks of times, which may lie far apart, leave room for the thread before them.
+        self._moments, rank = np.unique(time_ns, return_inverse=True)
+        line = self._line(thread, rank)
+        self.order = np.argsort(line, kind="stable")
+        self._line_of = line[self.order]
+
+    def _line(self, thread: Int32, rank: Int64) -> Int64:
+        return thread * np.int64(len(self._moments) + 1) + rank
+
+    def firsts(self) -> Int64:
+        """For each place the first one of the same thread and time."""
+        return np.searchsorted(self._line_of, self._line_of)
+
+    def between(self, thread: Int32, start_ns: Int64, end_ns: Int64) -> tuple[Int64, Int64]:
+        """The first place on a thread at a time or behind it, and the first one behind another time."""
+        first = self._line(thread, np.searchsorted(self._moments, start_ns))
+        behind = self._line(thread, np.searchsorted(self._moments, end_ns, side="right"))
+        return np.searchsorted(self._line_of, first), np.searchsorted(self._line_of, behind)
 
 
 def flow_rows(host: HostTrace) -> Int64:

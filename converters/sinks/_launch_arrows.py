@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +11,8 @@ import numpy as np
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
-from ..timeline import MATCHED_RULES, Bool, Int64, Timeline
+from ..timeline import MATCHED_RULES, AlignedSlices, Bool, Int64, Timeline
+from ._slice_rows import row_blocks
 
 __all__ = ["FirstWork", "LaunchArrows", "first_work", "launch_arrows"]
 
@@ -62,16 +64,30 @@ def first_work(timeline: Timeline) -> FirstWork:
     for is_ours in (True, False):
         unfound = row < 0
         for slices in (timeline.slices, timeline.frames):
-            rows = np.flatnonzero((slices.launch >= 0) & ((slices.event < 0) == is_ours))
-            rows = rows[unfound[slices.launch[rows]]]
-            launch, start = slices.launch[rows], slices.start_ns[rows]
-            np.minimum.at(start_ns, launch, start)
-            # Among equals the frame, which comes last here, and of slices the first, which is why they go backwards.
-            first = rows[start == start_ns[launch]][::-1]
-            row[slices.launch[first]] = first
-            event[slices.launch[first]] = slices.event[first]
-            is_frame[slices.launch[first]] = slices is timeline.frames
+            for _, launch, start in _launched(slices, unfound, is_ours=is_ours):
+                np.minimum.at(start_ns, launch, start)
+        for slices in (timeline.frames, timeline.slices):
+            # Of those that start first the frame stands, and of slices the first one.
+            for rows, launch, start in _launched(slices, unfound, is_ours=is_ours):
+                is_first = (start == start_ns[launch]) & (row[launch] < 0)
+                first, of_launch = rows[is_first][::-1], launch[is_first][::-1]
+                row[of_launch] = first
+                event[of_launch] = slices.event[first]
+                is_frame[of_launch] = slices is timeline.frames
     return FirstWork(is_frame, row, event, start_ns)
+
+
+def _launched(slices: AlignedSlices, unfound: Bool, *, is_ours: bool) -> Iterator[tuple[Int64, Int64, Int64]]:
+    """Rows of slices, ours or the host's, whose launch is one of these; their launches and their starts; a block at a time."""
+    for block in row_blocks(len(slices)):
+        launch = slices.launch[block]
+        rows = np.flatnonzero((launch >= 0) & ((slices.event[block] < 0) == is_ours))
+        launch = launch[rows]
+        is_asked = unfound[launch]
+        if not is_asked.all():
+            rows, launch = rows[is_asked], launch[is_asked]
+        if len(rows):
+            yield rows + block.start, launch, slices.start_ns[block][rows]
 
 
 def launch_arrows(timeline: Timeline, work: FirstWork, has_arrow: Bool) -> LaunchArrows:

@@ -19,16 +19,17 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
-from ..json_text import is_utf8, microseconds, split_rows
-from ..timeline import HostEvents, HostTrace, Id, Int64, Timeline
+from ..json_text import Scratch, is_utf8, microseconds, split_rows
+from ..timeline import HostEvents, HostTrace, Id, Int32, Int64, Timeline
 from ._changes import changes
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
 from ._chrome_copy import copy_events, replace_member
 from ._chrome_counters import counter_blocks
 from ._chrome_device import DevicePlan, plan_device
-from ._chrome_host import HostPlan, plan_host, shown_times
+from ._chrome_host import HostPlan, plan_host, shown_times, slice_lengths
 from ._chrome_ids import FreeNumbers, first_free_flow_id
-from ._chrome_slices import slice_blocks
+from ._chrome_slices import BLOCK_ROWS, block_texts
+from ._slice_rows import row_blocks
 from ._streams import SECOND_NS, ByteStream, Progress
 
 __all__ = ["ByteStream", "Progress", "write_chrome_trace"]
@@ -56,7 +57,9 @@ def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progre
     output = _Output(file, progress, plan.event_count)
     head, tail = _frame(plan.host, plan.base_time_ns)
     output.frame(head)
-    for count, text in _blocks(timeline, plan):
+    for count, text in _host_blocks(plan):
+        output.events(count, output.as_utf8(text))
+    for count, text in _own_blocks(timeline, plan):
         output.events(count, text)
     output.frame(tail)
     lost = {"host-text-mended": output.mended_count, "counters-not-finite": len(timeline.counters) - plan.sample_count}
@@ -76,19 +79,20 @@ class _Output:
 
     def frame(self, text: bytes) -> None:
         """Write what stands before or after the events."""
-        self._file.write(self._as_utf8(text))
+        self._file.write(self.as_utf8(text))
 
     def events(self, count: int, text: bytes) -> None:
         """Write events, each with what parts it from the one before."""
         if not text:
             return
-        self._file.write(self._as_utf8(text[2:] if self._is_first and text.startswith(b",\n") else text))
+        self._file.write(text[2:] if self._is_first and text.startswith(b",\n") else text)
         self._is_first = False
         self._written += count
         if self._progress is not None:
             self._progress(self._written, self._event_count)
 
-    def _as_utf8(self, text: bytes) -> bytes:
+    def as_utf8(self, text: bytes) -> bytes:
+        """Text that is not of our making, with replacement characters for what is no UTF-8."""
         if is_utf8(text):
             return text
         whole = text.decode("utf-8", "replace")
@@ -112,7 +116,11 @@ class _Plan:
     @property
     def event_count(self) -> int:
         """Events of the host, slices, samples that are numbers, and arrows."""
-        slices = sum(int((table.row >= 0).sum()) for table in self.device_plan.tables)
+        slices = sum(
+            int(np.count_nonzero(table.slices.event[rows] < 0))
+            for table in self.device_plan.tables
+            for rows in row_blocks(len(table.slices))
+        )
         return len(self.host.events) + slices + self.sample_count + len(self.arrows)
 
 
@@ -125,8 +133,8 @@ def _plan(timeline: Timeline) -> _Plan:
     pids = {old.pid: new.pid for old, new in zip(host.tracks, host_plan.rows, strict=False)}
     device_plan = plan_device(timeline, free, pids)
     arrows = draw_arrows(timeline, host, host_plan, device_plan)
-    base_time_ns, time_findings = _zero(timeline, host, host_plan)
-    flow_ids = (host.strings[row] for row in np.unique(host.events.flow_id).tolist())
+    base_time_ns, time_findings = _zero(timeline, host)
+    flow_ids = (host.strings[row] for row in _used_texts(host.events.flow_id))
     return _Plan(
         host=host,
         host_plan=host_plan,
@@ -139,33 +147,45 @@ def _plan(timeline: Timeline) -> _Plan:
     )
 
 
-def _zero(timeline: Timeline, host: HostTrace, plan: HostPlan) -> tuple[int, tuple[Finding, ...]]:
+def _used_texts(column: Int32) -> list[int]:
+    """Rows of the strings to which a column of the host's events refers."""
+    used = [np.unique(column[rows]) for rows in row_blocks(len(column))]
+    return np.unique(np.concatenate(used)).tolist() if used else []
+
+
+def _zero(timeline: Timeline, host: HostTrace) -> tuple[int, tuple[Finding, ...]]:
     """Unix time of the output's zero, and what had to be done for it.
 
     The file's own zero stands where it can: a time before it would be dropped by Perfetto, and one far from it rounded.
     """
-    events = host.events
-    of_host = shown_times(host)
-    times = [of_host, timeline.slices.start_ns, timeline.frames.start_ns, timeline.runtime.start_ns, timeline.counters.time_ns]
-    times = [column for column in times if len(column)]
-    if not times:
+    first = min((int(times.min()) for times in _times(timeline, host)), default=None)
+    if first is None:
         return host.base_time_ns, ()
-    first = min(int(column.min()) for column in times)
     zero = host.base_time_ns
     findings = []
     if timeline.host is None:
         zero = first // SECOND_NS * SECOND_NS
-    elif first < zero or any(_inexact(column - zero) for column in times):
+    elif first < zero or any(_inexact(times - zero) for times in _times(timeline, host)):
         zero = first // SECOND_NS * SECOND_NS
-        count = int((events.start_ns != ABSENT).sum())
+        count = int(np.count_nonzero(host.events.start_ns != ABSENT))
         text = f"the times of the host do not fit a double, or start before its zero; all {count} count from {zero} ns now"
         findings.append(Finding(Severity.INFO, "host-times-rebased", text, max(count, 1)))
-    lengths = plan.slices.end_ns - plan.slices.start_ns
-    inexact = sum(_inexact(column - zero) for column in times) + _inexact(lengths)
+    lengths = (slice_lengths(host, rows) for rows in row_blocks(len(host.events)))
+    inexact = sum(_inexact(times - zero) for times in _times(timeline, host)) + sum(map(_inexact, lengths))
     if inexact:
         text = f"{counted(inexact, 'time lies', 'times lie')} more than 101 days from the zero, or as long; viewers round"
         findings.append(Finding(Severity.WARNING, "times-inexact", text, inexact))
     return zero, tuple(findings)
+
+
+def _times(timeline: Timeline, host: HostTrace) -> Iterator[Int64]:
+    """All times that are shown, in blocks, none of them empty."""
+    for rows in row_blocks(len(host.events)):
+        yield from filter(len, [shown_times(host, rows)])
+    tables = (timeline.slices.start_ns, timeline.frames.start_ns, timeline.runtime.start_ns, timeline.counters.time_ns)
+    for column in tables:
+        for rows in row_blocks(len(column)):
+            yield column[rows]
 
 
 def _inexact(times_ns: Int64) -> int:
@@ -175,16 +195,22 @@ def _inexact(times_ns: Int64) -> int:
     return int(((np.abs(times_ns) >= _EXACT_BELOW_NS) & (times_ns % 1000 != 0)).sum())
 
 
-def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
-    """All events of the output, in order: host, metadata of ours, slices of ours, counters, arrows."""
-    host, zero = plan.host, plan.base_time_ns
-    done = 0
-    for rows, text in copy_events(host, plan.host_plan.changes(host, plan.flow_id, zero), plan.host_plan.left_out):
+def _host_blocks(plan: _Plan) -> Iterator[tuple[int, bytes]]:
+    """The events of the host, in order."""
+    host, done = plan.host, 0
+    for rows, text in copy_events(host, plan.host_plan.changes(host, plan.flow_id, plan.base_time_ns), plan.host_plan.left_out):
         yield rows - done, text
         done = rows
+
+
+def _own_blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+    """All other events of the output, in order: metadata of ours, slices of ours, counters, arrows."""
+    zero = plan.base_time_ns
     yield 0, _labels(plan)
+    scratch = Scratch()
     for table in plan.device_plan.tables:
-        yield from slice_blocks(table, zero)
+        for block in row_blocks(len(table.slices), BLOCK_ROWS):
+            yield from block_texts(table, block, zero, scratch)
     yield from counter_blocks(timeline, plan.device_plan.processes, zero)
     yield from arrow_blocks(plan.arrows, plan.flow_id + plan.host_plan.flows.chain_count, zero)
 
@@ -194,7 +220,7 @@ def _labels(plan: _Plan) -> bytes:
     events = plan.host.events
     timed = (events.phase == ord("M")) & (events.start_ns != ABSENT)
     latest = int(np.max(events.start_ns[timed], initial=plan.base_time_ns))
-    (time,) = split_rows(microseconds(np.array([latest - plan.base_time_ns])))
+    (time,) = split_rows(1, microseconds(np.array([latest - plan.base_time_ns])))
     labels = plan.host_plan.labels + plan.device_plan.labels
     return b"".join(label.text(b'"ts":%s,' % time) for label in labels)
 

@@ -6,17 +6,22 @@ import json
 from decimal import Decimal
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rblnpb.converters import json_text
 from rblnpb.converters.json_text import (
-    as_texts,
+    Column,
+    Scratch,
+    TextTable,
     decimal,
     inside_json_string,
     join_rows,
     json_string,
     members,
     microseconds,
+    short_microseconds,
     signed_decimal,
     split_rows,
     where,
@@ -27,22 +32,22 @@ whole_numbers = st.lists(st.integers(0, 2**63 - 1) | st.integers(0, 100_000), mi
 
 @given(whole_numbers)
 def test_decimal_is_what_python_prints(numbers: list[int]) -> None:
-    assert split_rows(decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
+    assert split_rows(len(numbers), decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
 
 
 @given(st.lists(st.integers(-(2**63) + 1, 2**63 - 1), min_size=1))
 def test_signed_decimal_is_what_python_prints(numbers: list[int]) -> None:
-    assert split_rows(signed_decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
+    assert split_rows(len(numbers), *signed_decimal(np.array(numbers))) == [b"%d" % number for number in numbers]
 
 
 @given(whole_numbers)
 def test_microseconds_have_three_decimals_and_lose_nothing(times: list[int]) -> None:
-    assert split_rows(microseconds(np.array(times))) == [b"%d.%03d" % divmod(time, 1000) for time in times]
+    assert split_rows(len(times), microseconds(np.array(times))) == [b"%d.%03d" % divmod(time, 1000) for time in times]
 
 
-@given(whole_numbers, st.integers(0, 2))
+@given(whole_numbers, st.integers(0, 3))
 def test_microseconds_have_as_many_decimals_as_they_need_and_at_least_so_many(times: list[int], least: int) -> None:
-    texts = [text.decode() for text in split_rows(microseconds(np.array(times), least))]
+    texts = [text.decode() for text in split_rows(len(times), *short_microseconds(np.array(times), least))]
     decimals = [len(text.partition(".")[2]) for text in texts]
 
     assert [Decimal(text) * 1000 for text in texts] == times
@@ -84,10 +89,51 @@ def test_no_text_has_a_nul_byte_or_a_control_character() -> None:
     assert json_string("\0\x1f\n") == rb'"\u0000\u001f\n"'
 
 
-def test_rows_put_texts_side_by_side() -> None:
-    rows = join_rows(2, b"<", as_texts([b"a", b"long"]), b":", decimal(np.array([7, 12345])), b">")
+texts = st.lists(
+    st.sampled_from([b"", b"x", b"name", "\u00b5s".encode(), b"a name of many words that is not short", b"n" * 100]), min_size=1
+)
 
-    assert rows == b"<a:7><long:12345>"
+
+@given(texts, st.data())
+def test_a_table_gives_its_texts_by_their_rows(table: list[bytes], data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(table) - 1)))
+
+    assert join_rows(len(rows), TextTable(table).take(np.array(rows, np.int64)), b";") == b"".join(
+        table[row] + b";" for row in rows
+    )
+
+
+def test_a_table_that_is_too_large_to_stand_side_by_side_gives_its_texts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "_TABLE_BYTES", 0)
+
+    assert join_rows(3, TextTable([b"a", b"bcd", b"e"]).take(np.array([1, 0, 1])), b";") == b"bcd;a;bcd;"
+
+
+@given(st.integers(1, 12), st.integers(1, 5), st.booleans(), st.data())
+def test_rows_put_texts_side_by_side(count: int, table_rows: int, is_kept: bool, data: st.DataObject) -> None:
+    """Whatever the widths: also where nothing stands before a text to take what is before it in its cell."""
+    columns: list[bytes | Column] = []
+    wanted = [[b""] * count]
+    for kind in data.draw(st.lists(st.sampled_from(["same", "text", "number", "some"]), max_size=8)):
+        own = data.draw(st.lists(st.sampled_from([b"", b"x", b"name", b"n" * 40]), min_size=count, max_size=count))
+        numbers = data.draw(st.lists(st.integers(0, 12) | st.integers(0, 2**63 - 1), min_size=count, max_size=count))
+        some = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+        if kind == "same":
+            columns.append(own[0])
+            wanted.append([own[0]] * count)
+        elif kind == "number":
+            columns.append(decimal(np.array(numbers)))
+            wanted.append([b"%d" % number for number in numbers])
+        else:
+            column = TextTable(own).take(np.arange(count))
+            columns.append(column if kind == "text" else where(np.array(some), column))
+            wanted.append([text if kind == "text" or is_there else b"" for text, is_there in zip(own, some, strict=True)])
+    scratch = Scratch() if is_kept else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_text, "_TABLE_ROWS", table_rows)
+        made = [join_rows(count, *columns, scratch=scratch) for _ in range(2)]
+
+    assert made == [b"".join(map(b"".join, zip(*wanted, strict=True)))] * 2
 
 
 def test_where_leaves_rows_out() -> None:
@@ -95,4 +141,6 @@ def test_where_leaves_rows_out() -> None:
 
 
 def test_no_rows_no_text() -> None:
-    assert join_rows(0, b"x", as_texts([]), decimal(np.empty(0, np.int64))) == b""
+    none = np.empty(0, np.int64)
+
+    assert join_rows(0, b"x", TextTable([]).take(none), decimal(none), *signed_decimal(none), microseconds(none)) == b""
