@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 
+from ..nesting import order_by
 from ..timeline import Int64
 from .intervals import union_ns
 
-__all__ = ["consecutive", "exact_sums", "group_unions", "nearest_ranks", "numbered"]
+__all__ = ["consecutive", "exact_sums", "first_rows", "group_unions", "nearest_ranks", "numbered"]
 
 _TOP: Final = (1 << 63) - 1
 
@@ -28,12 +29,32 @@ def numbered(code: Int64) -> tuple[Int64, Int64]:
     least = int(code.min())
     reach = int(code.max()) - least + 1
     if reach > 4 * len(code) + 1024:
-        distinct, place = np.unique(code, return_inverse=True)
-        return distinct.astype(np.int64), place.astype(np.int64)
+        order = order_by(code)
+        ordered = code[order]
+        is_new = np.append(True, ordered[1:] != ordered[:-1])  # the first value of all is new
+        place = np.empty(len(code), np.int64)
+        place[order] = np.cumsum(is_new) - 1
+        return ordered[is_new].astype(np.int64), place
     is_there = np.zeros(reach, np.bool_)
     is_there[code - least] = True
     place = np.cumsum(is_there) - 1
     return np.flatnonzero(is_there) + least, place[code - least]
+
+
+def first_rows(place: Int64, count: int) -> Int64:
+    """The first row of each group.
+
+    Args:
+        place: int64[n]; group of each row, from 0, none without a row.
+        count: Number of groups.
+
+    >>> first_rows(np.array([1, 0, 1]), 2)
+    array([1, 0])
+    """
+    first = np.empty(count, np.int64)
+    # Of several that are put into one place the last one stays.
+    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+    return first
 
 
 def consecutive(first: Int64, count: Int64) -> Int64:
@@ -106,7 +127,7 @@ def _ordered(group: Int64, values: Int64, count: int) -> Int64:
         both = group << bits | values
         ordered = np.sort(both.astype(np.uint32) if bits + count.bit_length() <= 32 else both)
         return ordered.astype(np.int64) & ((1 << bits) - 1)
-    return values[np.lexsort((values, group))]
+    return values[order_by(group, values)]
 
 
 def group_unions(group: Int64, start_ns: Int64, duration_ns: Int64, count: int) -> Int64:
@@ -127,10 +148,7 @@ def group_unions(group: Int64, start_ns: Int64, duration_ns: Int64, count: int) 
     union = np.zeros(count, np.int64)
     if not len(group):
         return union
-    order = np.argsort(start_ns, kind="stable")
-    # A stable sort of 16 bits is a counting sort.
-    small = group[order].astype(np.uint16 if count <= 1 << 16 else np.int64)
-    order = order[np.argsort(small, kind="stable")]
+    order = order_by(group, start_ns)
     group, start, end = group[order], start_ns[order], start_ns[order] + duration_ns[order]
     begins = np.append(0, np.flatnonzero(np.diff(group)) + 1)
     length = np.maximum.reduceat(end, begins) - start[begins]

@@ -8,6 +8,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 
+from ..nesting import order_by
 from ..timeline import Int64
 
 __all__ = [
@@ -55,7 +56,7 @@ def union_ns(start_ns: Int64, duration_ns: Int64) -> int:
     """
     if not len(start_ns):
         return 0
-    order = np.argsort(start_ns, kind="stable")
+    order = order_by(start_ns)
     start = start_ns[order]
     reach = np.maximum.accumulate(start + duration_ns[order])
     # A new stretch begins where everything before it has ended.
@@ -71,7 +72,7 @@ def overlap_count(start_ns: Int64, duration_ns: Int64) -> int:
     >>> overlap_count(np.array([0, 5, 20]), np.array([10, 10, 1]))
     1
     """
-    order = np.argsort(start_ns, kind="stable")
+    order = order_by(start_ns)
     start = start_ns[order]
     reach = np.maximum.accumulate(start + duration_ns[order]) if len(order) else start
     return int((start[1:] < reach[:-1]).sum())
@@ -133,7 +134,7 @@ def _furthest(lane: Int64, end_ns: Int64) -> Int64:
         height = lane * length + (end_ns - least)
     else:
         # The place among all ends takes the place of the end itself: that many, times the lanes, are few enough for 64 bits.
-        by_end = np.argsort(end_ns, kind="stable")
+        by_end = order_by(end_ns)
         height = lane * count
         height[by_end] += row
     return np.maximum.accumulate(np.where(height >= np.maximum.accumulate(height), row, 0))

@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 
 from ...dialect import annotation_rows, op_rows, slice_rows
-from ...nesting import enclosing, nearest, nest
+from ...nesting import enclosing, nearest, nest, order_by
 from ...results import FRAME_KINDS, Frame
 from ...timeline import Bool, HostTrace, Int64
+from ..grouping import first_rows, numbered
 from ..torch_table.torch_rows import is_async_name, shown_name, without_overload
 
 __all__ = ["ANNOTATION", "MODULE", "OP", "PYTHON", "HostCalls", "is_within", "read_calls"]
@@ -75,7 +76,8 @@ def read_calls(host: HostTrace, *, with_annotations: bool) -> HostCalls:
     calls = _ordered(host, rows, kind, events.start_ns[rows], events.start_ns[rows] + events.duration_ns[rows])
     if not with_annotations:
         return calls
-    ranges = np.setdiff1d(annotation_rows(host), python)
+    ranges = annotation_rows(host)
+    ranges = ranges[~np.isin(ranges, python, kind="table")]
     start_ns, end_ns = _between(calls, host, ranges)
     is_around = start_ns < end_ns
     more = (ranges[is_around], np.full(int(is_around.sum()), ANNOTATION), start_ns[is_around], end_ns[is_around])
@@ -84,11 +86,11 @@ def read_calls(host: HostTrace, *, with_annotations: bool) -> HostCalls:
 
 
 def _ordered(host: HostTrace, rows: Int64, kind: Int64, start_ns: Int64, end_ns: Int64, *, left_out_count: int = 0) -> HostCalls:
-    by_file = np.argsort(rows)
+    by_file = order_by(rows)
     rows, kind, start_ns, end_ns = rows[by_file], kind[by_file], start_ns[by_file], end_ns[by_file]
     track = host.events.track[rows].astype(np.int64)
     # Python calls ops and ranges, not the other way round, wherever times alone do not tell; else the file's order does.
-    order = np.lexsort((np.where(kind == MODULE, PYTHON, kind), -end_ns, start_ns, track))
+    order = order_by(track, start_ns, -end_ns, np.where(kind == MODULE, PYTHON, kind))
     kind, frame, frames = _frames(host, rows, kind)
     track, start_ns, end_ns = track[order], start_ns[order], end_ns[order]
     parent = nest(track, start_ns, end_ns)
@@ -98,7 +100,8 @@ def _ordered(host: HostTrace, rows: Int64, kind: Int64, start_ns: Int64, end_ns:
 def _frames(host: HostTrace, rows: Int64, kind: Int64) -> tuple[Int64, Int64, tuple[Frame, ...]]:
     """Kind, which tells modules now, and frame of each row; and the distinct frames in the order in which the rows show them."""
     code = kind * len(host.strings) + host.events.name[rows]
-    distinct, first, of_row = np.unique(code, return_index=True, return_inverse=True)
+    distinct, of_row = numbered(code)
+    first = first_rows(of_row, len(distinct))
     number: dict[Frame, int] = {}
     kinds, frame = np.zeros((2, len(distinct)), np.int64)
     for at in np.argsort(first).tolist():

@@ -18,6 +18,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
 
 from ...dialect import ANNOTATIONS
+from ...nesting import order_by
 from ...results import HOST_CLASSES
 from ...timeline import HostTrace, Int64, Timeline
 from ..intervals import busy_stretches
@@ -132,7 +133,7 @@ def covered_ns(lane: Int64, start_ns: Int64, end_ns: Int64, of_lane: Int64, of_s
     covered = np.zeros(len(of_lane), np.int64)
     if not len(lane) or not len(of_lane):
         return covered
-    order = np.lexsort((start_ns, lane))
+    order = order_by(lane, start_ns)
     union = busy_stretches(lane[order], start_ns[order], end_ns[order])
     lanes, first = np.unique(union.lane, return_index=True)
     by_lane = np.argsort(of_lane, kind="stable")

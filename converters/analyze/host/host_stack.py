@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...dialect import device_rows
-from ...nesting import nearest, nest
+from ...nesting import nearest, nest, order_by
 from ...timeline import Bool, HostTrace, Int64
 from ..torch_table.torch_rows import OP, is_async_name, kind_table, shown_name, timed_rows, without_overload
 
@@ -75,7 +75,7 @@ def host_stack(host: HostTrace) -> HostStack:
         number[text] = numbers.setdefault(without_overload(host.strings[text]), len(numbers))
     rows = rows[is_shown[events.name[rows]]]
     start_ns, end_ns, index = events.start_ns[rows], events.start_ns[rows] + events.duration_ns[rows], events.event_index[rows]
-    order = np.lexsort((rows, np.where(index >= 0, index, len(events)), -end_ns, start_ns))
+    order = order_by(start_ns, -end_ns, np.where(index >= 0, index, len(events)), rows)
     rows, start_ns, end_ns = rows[order], start_ns[order], end_ns[order]
     track, name = events.track[rows].astype(np.int64), number[events.name[rows]]
     is_python = np.array([text == _PYTHON for text in host.strings], np.bool_)[events.category[rows]]

@@ -14,8 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...nesting import order_by
 from ...results import KeyAverages
 from ...timeline import HostTrace, Int64
+from ..grouping import first_rows, numbered
 from .device_links import DeviceLinks, device_name, recorded_links
 from .event_costs import Columns, EventCosts, add_up, measure
 from .torch_events import TorchEvents, read_events, record_rows
@@ -51,8 +53,9 @@ def key_averages(
     found = _costs(host, device, with_shapes=group_by_input_shape)
     events, rows = found.events, found.rows
     code = (events.shapes * len(events.names) + events.name) * 4 + events.is_device * 2 + events.is_annotation
-    _, first, group = np.unique(code[rows], return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first).astype(np.int64)
+    codes, group = numbered(code[rows])
+    first = first_rows(group, len(codes))
+    by_appearance = order_by(first)
     place = np.empty_like(by_appearance)
     place[by_appearance] = np.arange(len(first))
     group = place[group]

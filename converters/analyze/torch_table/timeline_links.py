@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from ...timeline import Int64, SliceNames, Timeline
+from ..grouping import first_rows, numbered
 from .device_links import DeviceLinks, recorded_links
 
 __all__ = ["timeline_links"]
@@ -70,8 +71,8 @@ def _distinct_parts(names: SliceNames) -> tuple[Int64, Int64]:
     by_parts = (names.stage, names.command, names.instance, names.sequence, names.workload)
     code = np.zeros(len(names), np.int64)
     for column in (names.override, *(np.where(names.override > 0, 0, column) for column in by_parts)):
-        values, of_row = np.unique(column, return_inverse=True)
+        values, of_row = numbered(column.astype(np.int64))
         if len(values) > 1:
-            code = np.unique(code * len(values) + of_row, return_inverse=True)[1]
-    _, first, of_row = np.unique(code, return_index=True, return_inverse=True)
-    return first.astype(np.int64), of_row.astype(np.int64)
+            code = numbered(code * len(values) + of_row)[1]
+    codes, of_row = numbered(code)
+    return first_rows(of_row, len(codes)), of_row

@@ -16,7 +16,9 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
 from ...dialect import owner_rows
+from ...nesting import order_by
 from ...timeline import Bool, HostTrace, Int64
+from ..grouping import first_rows, numbered
 from .device_links import DeviceLinks
 from .flops import COUNTED_OPERATORS, count_flops, flat_shapes_text
 from .memory import memory_use
@@ -126,7 +128,7 @@ def read_events(host: HostTrace, device: DeviceLinks, *, with_flops: bool, with_
         slices["shapes"] = _shapes(host, slices["host_row"], shapes)
     parts = (slices, work, unclaimed, failures)
     columns = {column: np.concatenate([part[column] for part in parts]) for column in _COLUMNS}
-    order = np.lexsort((columns["tie"], -columns["end_ns"], columns["start_ns"]))
+    order = order_by(columns["start_ns"], -columns["end_ns"], columns["tie"])
     columns = {column: values[order] for column, values in columns.items()}
     launcher, stray = _launchers(columns, len(host.events))
     return TorchEvents(
@@ -163,7 +165,7 @@ class _Numbers:
     def names(self, strings: tuple[str, ...], used: Int64, *, of_ops: bool) -> Int64:
         """Numbers of the names that torch shows for these rows of `strings`; -1 where it leaves them out."""
         table = np.full(len(strings), -1, np.int64)
-        for row in np.unique(used).tolist():
+        for row in numbered(used)[0].tolist():
             shown = shown_name(without_overload(strings[row]) if of_ops else strings[row])
             table[row] = -1 if shown is None else self.number(shown)
         return table[used]
@@ -178,7 +180,10 @@ def _host_part(host: HostTrace, names: _Numbers, device: DeviceLinks) -> _Part:
     """Events on the CPU. A category of calls that the vendor's emitter uses for work of a device too is one of them otherwise."""
     events = host.events
     kinds = kind_table(host)
-    rows = np.setdiff1d(timed_rows(host, kinds), device.event)
+    rows = timed_rows(host, kinds)
+    is_devices = np.zeros(len(events) + 1, np.bool_)
+    is_devices[device.event] = True
+    rows = rows[~is_devices[rows]]
     name = names.names(host.strings, events.name[rows].astype(np.int64), of_ops=True)
     rows, name = rows[name >= 0], name[name >= 0]
     kind = kinds[events.category[rows]].astype(np.int64)
@@ -250,11 +255,12 @@ def _flops(host: HostTrace, rows: Int64) -> Int64:
     name, dims, inputs = (
         column[rows].astype(np.int64) for column in (host.events.name, host.events.input_dims, host.events.concrete_inputs)
     )
-    operators = [row for row in np.unique(name).tolist() if without_overload(texts[row]) in COUNTED_OPERATORS]
+    operators = [row for row in numbered(name)[0].tolist() if without_overload(texts[row]) in COUNTED_OPERATORS]
     counted = np.flatnonzero(np.isin(name, operators))
     # One number for each distinct call, in two steps, so that no product leaves 64 bits.
-    _, call = np.unique(name[counted] * len(texts) + dims[counted], return_inverse=True)
-    _, first, call = np.unique(call * len(texts) + inputs[counted], return_index=True, return_inverse=True)
+    _, call = numbered(name[counted] * len(texts) + dims[counted])
+    codes, call = numbered(call * len(texts) + inputs[counted])
+    first = first_rows(call, len(codes))
     distinct = zip(*(column[counted[first]].tolist() for column in (name, dims, inputs)), strict=True)
     counts = [count_flops(without_overload(texts[row]), texts[shapes], texts[values]) for row, shapes, values in distinct]
     flops = np.zeros(len(rows), np.int64)
@@ -263,9 +269,9 @@ def _flops(host: HostTrace, rows: Int64) -> Int64:
 
 
 def _shapes(host: HostTrace, rows: Int64, shapes: _Numbers) -> Int64:
-    distinct, which = np.unique(host.events.input_dims[rows], return_inverse=True)
+    distinct, which = numbered(host.events.input_dims[rows].astype(np.int64))
     numbers = [shapes.number(flat_shapes_text(host.strings[row])) for row in distinct.tolist()]
-    return np.array(numbers, np.int64)[which.reshape(-1)]
+    return np.array(numbers, np.int64)[which]
 
 
 def _launchers(columns: _Part, host_length: int) -> tuple[Int64, tuple[Finding, ...]]:
