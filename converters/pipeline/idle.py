@@ -11,7 +11,7 @@ from ..analyze.idle.idle import device_idle
 from ..analyze.slices.bounds import device_bounds
 from ..results import DeviceBounds, IdleReport
 from ..sinks.data_frames import arrow_table, columns_of, pandas_frame
-from ..sinks.idle import gap_rows, render_idle_csv, render_idle_json, render_idle_text
+from ..sinks.idle import gap_columns, gap_rows, render_idle_csv, render_idle_json, render_idle_text
 from ..timeline import Timeline
 from .doubts import with_doubts
 
@@ -51,7 +51,7 @@ class Idle:
         Raises:
             UsageError: pandas is not installed.
         """
-        return pandas_frame(columns_of(*gap_rows(self.values)))
+        return pandas_frame(columns_of(gap_columns(), gap_rows(self.values.gaps)))
 
     def to_arrow(self) -> Any:
         """The same as a pyarrow.Table.
@@ -59,7 +59,7 @@ class Idle:
         Raises:
             UsageError: pyarrow is not installed.
         """
-        return arrow_table(columns_of(*gap_rows(self.values)))
+        return arrow_table(columns_of(gap_columns(), gap_rows(self.values.gaps)))
 
 
 def idle(timeline: Timeline, *, min_gap_ns: int = 1000, top: int = 10, by: str = "device") -> Idle:

@@ -4,21 +4,19 @@ from .advice import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
 from .attribution import FRAME_KINDS, AttributionTable, CallStacks, DeviceCoverage, DeviceTime, Frame
 from .bounds import ChipletActivity, DeviceBounds, EngineOverlap, EngineRate, GroupBounds
 from .checks import CheckReport, EventDetails, Place, PlacedFinding
+from .gap_table import Coded, Fact, Gap, GapColumns, GapPart, GapTable, Numbers, SliceColumns, SliceRef
 from .idle import (
     CAUSES,
     STEPS,
     CauseTime,
     DeviceOccupancy,
     EngineOccupancy,
-    Gap,
-    GapPart,
     IdleReport,
     KindOccupancy,
     NamedTime,
     Occupancies,
     Occupancy,
     ProgramOccupancy,
-    SliceRef,
 )
 from .key_averages import KeyAverages
 from .latency import Distribution, Latency, LatencyFigures, LatencyGroup, QueueUse
@@ -39,6 +37,7 @@ __all__ = [
     "CauseTime",
     "CheckReport",
     "ChipletActivity",
+    "Coded",
     "DeviceBounds",
     "DeviceCoverage",
     "DeviceOccupancy",
@@ -50,9 +49,12 @@ __all__ = [
     "EngineRate",
     "EventDetails",
     "ExplainedOverheads",
+    "Fact",
     "Frame",
     "Gap",
+    "GapColumns",
     "GapPart",
+    "GapTable",
     "GroupBounds",
     "HostShare",
     "HostSplit",
@@ -63,6 +65,7 @@ __all__ = [
     "LatencyFigures",
     "LatencyGroup",
     "NamedTime",
+    "Numbers",
     "Occupancies",
     "Occupancy",
     "OverheadPart",
@@ -72,6 +75,7 @@ __all__ = [
     "ProfileStatus",
     "ProgramOccupancy",
     "QueueUse",
+    "SliceColumns",
     "SliceOverview",
     "SliceRef",
     "SliceRows",

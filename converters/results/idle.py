@@ -8,21 +8,20 @@ from typing import Final
 
 from rblnpb.errors import Finding
 
+from .gap_table import GapTable
+
 __all__ = [
     "CAUSES",
     "STEPS",
     "CauseTime",
     "DeviceOccupancy",
     "EngineOccupancy",
-    "Gap",
-    "GapPart",
     "IdleReport",
     "KindOccupancy",
     "NamedTime",
     "Occupancies",
     "Occupancy",
     "ProgramOccupancy",
-    "SliceRef",
 ]
 
 CAUSES: Final[Mapping[str, str]] = {
@@ -191,67 +190,6 @@ class Occupancies:
 
 
 @dataclass(frozen=True)
-class SliceRef:
-    """A slice beside a gap.
-
-    Attributes:
-        name: As viewers show it.
-        engine: Name of its track.
-        program: Of its launch; empty = not known.
-        launch_id: None = not known.
-    """
-
-    name: str
-    engine: str
-    program: str
-    launch_id: int | None
-
-
-@dataclass(frozen=True)
-class GapPart:
-    """What one cause has of a gap; not always one stretch.
-
-    Attributes:
-        cause: One of `CAUSES`.
-        duration_ns: How long.
-        uncertainty_ns: As in `CauseTime`.
-        evidence: What says so: names, ids and times of records, units in the keys.
-    """
-
-    cause: str
-    duration_ns: int
-    uncertainty_ns: int | None
-    evidence: Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A stretch without work between two slices.
-
-    Attributes:
-        device: Which stood idle.
-        engine: Name of the track that did; empty: the device as a whole.
-        start_ns, duration_ns: Trace clock.
-        cause, uncertainty_ns, evidence: Of the longest of `parts`.
-        after, before: The slice that ended last, and the one that ends the gap.
-        inside_program: In a call of which program it lies; None: between calls.
-        parts: By cause, the longest first; they add up to the duration.
-    """
-
-    device: str
-    engine: str
-    start_ns: int
-    duration_ns: int
-    cause: str
-    uncertainty_ns: int | None
-    evidence: Mapping[str, object]
-    after: SliceRef
-    before: SliceRef
-    inside_program: str | None
-    parts: tuple[GapPart, ...]
-
-
-@dataclass(frozen=True)
 class IdleReport:
     """Busy, idle, and why.
 
@@ -264,7 +202,7 @@ class IdleReport:
         programs: The one that idles longest inside its calls first.
         causes: Over all devices (or engines), in order of precedence; they add up to the sum of their idle times.
         gap_count: All gaps, the short ones among them.
-        gaps: The longest, the longest first.
+        gaps: The longest, the longest first; a sequence of `Gap`, which holds columns and no gap.
         findings: What the numbers do not say by themselves.
     """
 
@@ -279,5 +217,5 @@ class IdleReport:
     programs: tuple[ProgramOccupancy, ...]
     causes: tuple[CauseTime, ...]
     gap_count: int
-    gaps: tuple[Gap, ...]
+    gaps: GapTable
     findings: tuple[Finding, ...]

@@ -175,4 +175,4 @@ def render_attribution_csv(table: AttributionTable, rows: Sequence[int]) -> str:
         rows: Numbers of its rows to show, in order.
     """
     columns = attribution_columns(table, rows)
-    return csv_text(tuple(columns), zip(*columns.values(), strict=True))
+    return csv_text(tuple(columns), lambda: zip(*columns.values(), strict=True))

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
 
-import orjson
-
 from rblnpb.profile import ENGINE_NAMES
 from rblnpb.wording import counted
 
-from ..results import CAUSES, CauseTime, DeviceBounds, Gap, GapPart, IdleReport, Occupancy
+from ..results import CauseTime, DeviceBounds, GapPart, IdleReport, Occupancy
 from ._csv_text import csv_text
-from ._json_values import exact
+from ._gap_rows import gap_columns, gap_rows, gap_texts
+from ._json_values import json_report
 from ._text_tables import TextReport
 from ._units import format_count, format_ns, format_part
 from .bounds import bounds_values, whole_lines
 from .findings import finding_values
 
-__all__ = ["gap_rows", "render_idle_csv", "render_idle_json", "render_idle_text"]
+__all__ = ["gap_columns", "gap_rows", "render_idle_csv", "render_idle_json", "render_idle_text"]
 
 _NAMES_SHOWN: Final = 3
 _PROGRAMS_SHOWN: Final = 10
@@ -180,14 +180,13 @@ def render_idle_json(report: IdleReport, bounds: DeviceBounds | None = None) -> 
         "gap_count": report.gap_count,
         "findings": finding_values(report.findings),
     }
-    # The field names of a gap are the keys of the schema.
-    option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    value = exact(value) | {"gaps": report.gaps}
-    try:
-        return orjson.dumps(value, option=option)
-    except TypeError:
-        # A trace may number its processes beyond 64 bits.
-        return orjson.dumps(exact({**value, "gaps": [asdict(gap) for gap in report.gaps]}), option=option)
+    text = io.BytesIO()
+    # Gaps are many, and close the object.
+    text.write(json_report(value).removesuffix(b"\n}\n") + b',\n  "gaps": [')
+    for part in gap_texts(report.gaps):
+        text.write(part)
+    text.write((b"\n  ]" if report.gaps else b"]") + b"\n}\n")
+    return text.getvalue()
 
 
 def _flat(row: object) -> dict[str, object]:
@@ -211,43 +210,6 @@ def _causes_json(causes: Iterable[CauseTime]) -> dict[str, object]:
     }
 
 
-_FACTS: Final = (
-    "op",
-    "launching_op",
-    "activity",
-    "engine",
-    "predecessor",
-    "reason",
-    "place",
-    "program",
-    "launch_id",
-    "submitted_ns",
-    "pid",
-    "tid",
-)
-
-
 def render_idle_csv(report: IdleReport) -> str:
     """A header and a line a gap: its place, its main cause with the evidence, and columns of causes that add up to its length."""
-    return csv_text(*gap_rows(report))
-
-
-def gap_rows(report: IdleReport) -> tuple[tuple[str, ...], list[list[object]]]:
-    """The listed gaps as rows of a table, with the names of its columns."""
-    by_cause = [f"{cause.replace('-', '_')}_ns" for cause in CAUSES]
-    columns = (
-        *("device", "engine", "start_ns", "duration_ns", "cause", "uncertainty_ns", "after", "before", "inside_program"),
-        *by_cause,
-        *_FACTS,
-        "python_frames",
-    )
-    return columns, [_csv_row(gap) for gap in report.gaps]
-
-
-def _csv_row(gap: Gap) -> list[object]:
-    times = {part.cause: part.duration_ns for part in gap.parts}
-    frames = gap.evidence.get("python_frames", ())
-    place = [gap.device, gap.engine, gap.start_ns, gap.duration_ns, gap.cause, gap.uncertainty_ns]
-    names = [gap.after.name, gap.before.name, gap.inside_program]
-    facts = [gap.evidence.get(fact) for fact in _FACTS]
-    return [*place, *names, *(times.get(cause, 0) for cause in CAUSES), *facts, " <- ".join(map(str, frames)) or None]  # type: ignore[call-overload]
+    return csv_text(gap_columns(), lambda: gap_rows(report.gaps))

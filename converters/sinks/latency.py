@@ -178,7 +178,8 @@ def render_latency_json(latency: Latency, *, series: bool = False) -> bytes:
 
 def render_latency_csv(latency: Latency) -> str:
     """A header, a line for all launches, then one a program and one a thread; integers in ns."""
-    return csv_text(*figure_rows(latency))
+    columns, rows = figure_rows(latency)
+    return csv_text(columns, lambda: rows)
 
 
 def figure_rows(latency: Latency) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:

@@ -253,4 +253,4 @@ def render_slices_csv(rows: SliceRows, *, sort_by: str | None = "total", row_lim
     """
     order = row_order(rows, sort_by)
     columns = row_columns(rows, order if row_limit < 0 else order[:row_limit])
-    return csv_text(tuple(columns), zip(*columns.values(), strict=True))
+    return csv_text(tuple(columns), lambda: zip(*columns.values(), strict=True))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import orjson
+
 from rblnpb.errors import Finding
 
 from ..results import KeyAverages
 from ._csv_text import csv_text
-from ._json_values import json_report
+from ._json_values import exact
+from .data_frames import Column
 from .findings import finding_values
 
-__all__ = ["render_summary_csv", "render_summary_json"]
+__all__ = ["render_summary_csv", "render_summary_json", "summary_columns"]
 
 _COLUMNS = (
     "self_cpu_time_total_ns",
@@ -62,11 +65,18 @@ def render_summary_json(averages: KeyAverages, rows: Sequence[int], findings: Se
         "schema": "rblnpb.summary/1",
         "by": "op",
         "device_name": averages.device_name,
+        # There may be a row for each slice, and no number of a column is beyond 64 bits: rows are not looked at one by one.
         "rows": [{name: column[row] for name, column in columns.items()} for row in rows],
         "totals": _totals(averages),
-        "findings": finding_values(findings),
+        "findings": exact(finding_values(findings)),
     }
-    return json_report(value)
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def summary_columns(averages: KeyAverages) -> dict[str, Column]:
+    """All rows as columns of data frames."""
+    texts = ("name", "kind", "input_shapes")
+    return {name: ("text" if name in texts else "number", list(values)) for name, values in _columns(averages).items()}
 
 
 def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
@@ -75,5 +85,4 @@ def render_summary_csv(averages: KeyAverages, rows: Sequence[int]) -> str:
     A name that a spreadsheet would take for a formula gets a leading apostrophe.
     """
     columns = _columns(averages)
-    cells = ([column[row] for column in columns.values()] for row in rows)
-    return csv_text(tuple(columns), cells)
+    return csv_text(tuple(columns), lambda: ([column[row] for column in columns.values()] for row in rows))

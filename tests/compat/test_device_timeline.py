@@ -88,4 +88,4 @@ def test_overlapping_streams_are_busy_once() -> None:
 @pytest.mark.parametrize("name", [name for name in TRACES if "cpu_only" in name or "mixed_files" in name])
 def test_traces_without_a_device_have_an_empty_report(name: str) -> None:
     found = report(name)
-    assert (found.devices, found.gaps, [finding.code for finding in found.findings]) == ((), (), ["no-device-work"])
+    assert (found.devices, len(found.gaps), [finding.code for finding in found.findings]) == ((), 0, ["no-device-work"])

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rblnpb
 from rblnpb.columns import ABSENT, TraceEvents
 from rblnpb.converters import merge
+from rblnpb.converters.analyze.idle import idle as idle_of_devices
 from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
 from rblnpb.converters.analyze.idle.gap_causes import GapPieces, explain_gaps
+from rblnpb.converters.analyze.idle.gap_evidence import ExplainedGaps
+from rblnpb.converters.analyze.idle.gap_listing import list_gaps
 from rblnpb.converters.analyze.idle.gaps import Gaps, gaps_between, inside_calls
 from rblnpb.converters.analyze.idle.idle import device_idle
 from rblnpb.converters.analyze.idle.occupancy import device_calls, device_occupancy, ordered_work
 from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
 from rblnpb.converters.dialect import op_rows
 from rblnpb.converters.pipeline import idle
-from rblnpb.converters.results import CAUSES, STEPS
-from rblnpb.converters.timeline import AlignedLoss, HostTrace, OverheadRecords, SliceDependencies, Timeline, Track
+from rblnpb.converters.results import CAUSES, STEPS, Gap, GapTable
+from rblnpb.converters.timeline import AlignedLoss, HostTrace, Int64, OverheadRecords, SliceDependencies, Timeline, Track
 from rblnpb.profile import Profile
+from tests.support.gap_listing_oracle import slow_gaps, slow_gaps_json
 from tests.support.idle_oracle import Oracle, Record, busy, gaps, innermost
 from tests.support.strategies import profiles
 from tests.support.timelines import host_trace, launches, microseconds, runtime, slices, timeline
@@ -46,7 +53,7 @@ def event(category: str, name: str, tid: int, start: int, length: int, **args: i
     return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, **times, "args": args}
 
 
-def host_of(draw: Random) -> HostTrace:
+def host_of(draw: Random, *, with_frames: bool) -> HostTrace:
     rows = [event("Trace", "PyTorch Profiler", 0, draw.randint(0, 15), draw.randint(25, 60))]
     for at in range(draw.randint(0, 6)):
         tid, start = draw.choice((1, 1, 2)), draw.randint(0, LAST_NS)
@@ -54,6 +61,9 @@ def host_of(draw: Random) -> HostTrace:
             rows.append(event("cuda_runtime", f"call{at}", tid, start, draw.randint(0, 6), correlation=at + 1))
         else:
             rows.append(event("cpu_op", f"op{at}", tid, start, draw.randint(0, 25)))
+    for at in range(draw.randint(1, 9) if with_frames else 0):
+        start = draw.randint(0, LAST_NS)
+        rows.append(event("python_function", f"model.py({at % 4}): f", draw.choice((1, 2)), start, draw.randint(0, 40)))
     return host_trace(*rows)
 
 
@@ -83,10 +93,10 @@ def loss_of(draw: Random) -> AlignedLoss:
     return AlignedLoss(kind, reason, 1, False, device, at, None if at is None else at + draw.randint(0, 9))
 
 
-def timeline_of(seed: int) -> Timeline:
+def timeline_of(seed: int, *, with_frames: bool = False) -> Timeline:
     """A small timeline in which everything may happen."""
     draw = Random(seed)
-    host = host_of(draw) if draw.random() < 0.7 else None
+    host = host_of(draw, with_frames=with_frames) if draw.random() < 0.7 else None
     launched = [launch_of(draw, host) for _ in range(draw.randint(0, 4))]
     rows: list[dict[str, Any]] = [
         {
@@ -137,6 +147,7 @@ def timeline_of(seed: int) -> Timeline:
 
 # Drawn by chance, so that all of it comes together often; hypothesis' own small examples seldom have a cause at all.
 timelines = st.integers(0, 2**32).map(timeline_of)
+framed_timelines = st.integers(0, 2**32).map(lambda seed: timeline_of(seed, with_frames=True))
 lengths = st.integers(0, 9)
 
 
@@ -161,6 +172,32 @@ def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: in
         piece = (list(CAUSES)[int(pieces.cause[at])], steps[int(pieces.step[at])], pieces.names[int(pieces.name[at])])
         told[int(pieces.gap[at])][piece] += int(pieces.end_ns[at] - pieces.start_ns[at])
     assert told == [oracle.pieces(gap) for gap in expected]
+
+
+@given(framed_timelines, st.sampled_from(("device", "engine")), st.integers(0, 4), st.integers(1, 3))
+@settings(max_examples=100, deadline=None)
+def test_listed_gaps_are_those_that_are_made_one_by_one(one: Timeline, by: str, min_gap_ns: int, block: int) -> None:
+    places = np.arange(len(one.overheads), dtype=np.int32) % len(STRINGS)
+    one = replace(one, overheads=replace(one.overheads, place=places))
+    expected: list[tuple[Gap, ...]] = []
+
+    def told_twice(timeline: Timeline, found: ExplainedGaps, rows: Int64) -> GapTable:
+        expected.append(slow_gaps(timeline, found, rows))
+        return list_gaps(timeline, found, rows)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(idle_of_devices, "list_gaps", told_twice)
+        patch.setattr(GapTable, "BLOCK", block)
+        report = idle(one, min_gap_ns=min_gap_ns, top=-1, by=by)
+        assert tuple(report.values.gaps) == expected[0]
+        assert report.to_json().endswith(b",\n" + slow_gaps_json(expected[0]))
+        rows = list(csv.DictReader(io.StringIO(report.to_csv())))
+    for row, gap in zip(rows, expected[0], strict=True):
+        told = {part.cause: part.duration_ns for part in gap.parts}
+        assert {cause: int(row[f"{cause.replace('-', '_')}_ns"]) for cause in told} == told
+        facts = {key: str(value) for key, value in gap.evidence.items() if key in row and key != "python_frames"}
+        assert {key: row[key] for key in facts} == facts
+        assert row["python_frames"] == " <- ".join(map(str, gap.evidence.get("python_frames", ())))  # type: ignore[call-overload]  # a tuple
 
 
 @given(timelines)

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from ...nesting import order_by
 from ...results import CAUSES, STEPS, CauseTime, NamedTime
 from ...timeline import Int64, Timeline
 from ..grouping import numbered
@@ -66,7 +67,7 @@ def gap_parts(gaps: Gaps, pieces: GapPieces) -> GapParts:
     A border between host and device time is as uncertain as the clocks. A part that lies between two moments of the host has none;
     one that reaches to an end of its gap has one.
     """
-    order = np.lexsort((pieces.cause, pieces.gap))
+    order = order_by(pieces.gap, pieces.cause)
     gap, cause = pieces.gap[order], pieces.cause[order]
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (gap[1:] != gap[:-1]) | (cause[1:] != cause[:-1])

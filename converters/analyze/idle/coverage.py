@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from ...nesting import enclosing, latest, nest
+from ...nesting import enclosing, latest, nest, order_by
 from ...timeline import Bool, Int64
-from ..grouping import consecutive
+from ..grouping import consecutive, numbered
 
 __all__ = ["Coverage", "Pieces", "Stretches"]
 
@@ -103,10 +103,10 @@ class Coverage:
         ([0, 3, 5, 10], [0, 1, 0, -1])
         """
         order = np.flatnonzero(end_ns > start_ns)
-        order = order[np.lexsort((-end_ns[order], start_ns[order], lane[order]))]
+        order = order[order_by(lane[order], start_ns[order], -end_ns[order])]
         lane, start_ns, end_ns = lane[order], start_ns[order], end_ns[order]
         lanes, moments = np.concatenate((lane, lane)), np.concatenate((start_ns, end_ns))
-        by_time = np.lexsort((moments, lanes))
+        by_time = order_by(lanes, moments)
         lanes, moments = lanes[by_time], moments[by_time]
         is_new = np.ones(len(lanes), np.bool_)
         is_new[1:] = (lanes[1:] != lanes[:-1]) | (moments[1:] != moments[:-1])
@@ -125,11 +125,11 @@ class Coverage:
             stretches: n of them.
         """
         # In each lane nothing is covered until its first record begins.
-        wanted = np.unique(lane)
+        wanted = numbered(lane)[0]
         lanes = np.concatenate((wanted, self.lane))
         since_ns = np.concatenate((np.full(len(wanted), _EVER), self.since_ns))
         owner = np.concatenate((np.full(len(wanted), -1, np.int64), self.owner))
-        order = np.argsort(lanes, kind="stable")
+        order = order_by(lanes)
         lanes, since_ns, owner = lanes[order], since_ns[order], owner[order]
         first = latest(lanes, since_ns, lane, stretches.start_ns)
         count = latest(lanes, since_ns, lane, stretches.end_ns - 1) - first + 1

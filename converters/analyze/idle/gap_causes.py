@@ -17,8 +17,10 @@ import numpy as np
 from rblnpb.strings import StringTable
 
 from ...dialect import host_window
+from ...nesting import order_by
 from ...results import CAUSES, STEPS
 from ...timeline import JOIN_RULES, HostTrace, Int64, Timeline
+from ..grouping import numbered
 from ..host.host_threads import HostThreads, host_threads
 from .coverage import Stretches
 from .device_waits import device_waits
@@ -106,7 +108,7 @@ class _Sorter:
     def pieces(self) -> GapPieces:
         """All of them, in order."""
         columns = [np.concatenate(parts) for parts in zip(*self._parts, strict=True)]
-        order = np.lexsort((columns[1], columns[0]))
+        order = order_by(columns[0], columns[1])
         gap, start_ns, end_ns, cause, step, name = (column[order] for column in columns)
         return GapPieces(gap, start_ns, end_ns, cause, step, name, self.names.rows())
 
@@ -200,7 +202,7 @@ def _host_ops(timeline: Timeline, sorter: _Sorter, track_count: int, ends: _Ends
 def _ops(host: HostTrace, sorter: _Sorter, ends: _Ends, told: Stretches) -> None:
     events = host.events
     is_in_op = ends.op[told.gap] >= 0
-    coverage = op_coverage(host, np.unique(ends.lane[told.gap]))
+    coverage = op_coverage(host, numbered(ends.lane[told.gap])[0])
     before, inside = told.where(is_in_op).split(events.start_ns[ends.op[told.gap[is_in_op]]])
     for stretches, step in ((told.where(~is_in_op), "outside-ops"), (before, "before-op"), (inside, "inside-op")):
         pieces = coverage.cut(ends.lane[stretches.gap], stretches)

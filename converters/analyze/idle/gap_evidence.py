@@ -1,34 +1,31 @@
-"""What says that a gap has its causes: names, ids and times of the records that each part was told by."""
+"""What says that a gap has its causes: names, ids and times of the records that each part was told by, as columns."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from ...results import CAUSES
+from ...results import CAUSES, Coded, Fact, Numbers
 from ...timeline import Bool, Int64, Timeline
-from ..host.host_calls import MODULE, PYTHON, HostCalls, read_calls
+from ..grouping import numbered
 from ..host.host_threads import host_threads
 from .cause_times import GapParts
-from .coverage import Coverage, Stretches
 from .gap_causes import GapPieces
+from .gap_frames import gap_frames
 from .gaps import Gaps, dependency_ends
-from .host_activity import overhead_name
+from .hidden_places import HiddenPlaces
 from .lost_records import device_losses
 from .occupancy import Calls, OrderedWork
 
-__all__ = ["Evidence", "ExplainedGaps", "PartShares"]
+__all__ = ["Evidence", "ExplainedGaps", "PartColumns", "coded"]
 
-_CAUSES: Final = tuple(CAUSES)
-_ON_HOST: Final = ("runtime", "serialised-by-profiling", "waiting-for-host")
-_OF_LAUNCH: Final = (*_ON_HOST, "queue-empty", "submission")
+_CAUSE: Final = {name: code for code, name in enumerate(CAUSES)}
+_ON_HOST: Final = tuple(_CAUSE[name] for name in ("runtime", "serialised-by-profiling", "waiting-for-host"))
+_OF_LAUNCH: Final = (*_ON_HOST, _CAUSE["queue-empty"], _CAUSE["submission"])
 """Causes whose evidence names the launch that was late."""
-
-_MOST_FRAMES: Final = 8
-"""Most Python frames that stand for a part: the innermost ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +50,44 @@ class ExplainedGaps:
     uncertainty_ns: tuple[int | None, ...]
 
 
-@dataclass(frozen=True)
-class PartShares:
-    """What a part of a gap is made of.
+@dataclass(frozen=True, eq=False)
+class PartColumns:
+    """Parts of listed gaps, gap by gap, the longest of each first; all columns have the same length p.
 
     Attributes:
-        cause: One of `results.CAUSES`.
-        duration_ns: How long.
-        name, name_ns: The name that stands for most of it, and how long; empty = none.
-        steps_ns: Its time by step.
+        row: int64[p]; row of `GapParts`.
+        gap: int64[p]; row of `Gaps`.
+        place: int64[p]; place of the gap among those whose parts these are.
+        cause: int64[p]; place in `results.CAUSES`.
+        duration_ns: int64[p].
+        touches: int64[p]; as in `GapParts`.
+        name, name_ns: int64[p]; row of `GapPieces.names` that stands for most of the part, and how long; 0 = none.
+        steps: Times by step, p rows each.
     """
 
-    cause: str
-    duration_ns: int
-    name: str
-    name_ns: int
-    steps_ns: dict[str, int]
+    row: Int64
+    gap: Int64
+    place: Int64
+    cause: Int64
+    duration_ns: Int64
+    touches: Int64
+    name: Int64
+    name_ns: Int64
+    steps: tuple[Fact, ...]
+
+
+def coded(rows: Int64, texts: Sequence[object] | Mapping[int, object]) -> Coded:
+    """A column of those rows of a table that occur in it; -1 = none."""
+    distinct, code = numbered(rows)
+    if len(distinct) and distinct[0] < 0:
+        distinct, code = distinct[1:], code - 1
+    return Coded(code, tuple(texts[row] for row in distinct.tolist()))
+
+
+def _known(column: Coded) -> Coded:
+    """The same, of which what says nothing is not told."""
+    says = np.array([*(value not in (None, "", ()) for value in column.values), False], np.bool_)
+    return Coded(np.where(says[column.code], column.code, -1), column.values)
 
 
 class Evidence:
@@ -77,127 +96,125 @@ class Evidence:
     def __init__(self, timeline: Timeline, found: ExplainedGaps, rows: Int64) -> None:
         """Prepare for these rows of the gaps."""
         self._timeline, self._found = timeline, found
-        self._threads = host_threads(timeline)
+        lane = host_threads(timeline).launch
+        self._threads = _ThreadIds(timeline, lane)
+        self._frames = gap_frames(timeline, found.pieces, found.parts, _launching_tracks(timeline, found, rows, lane), _ON_HOST)
         self._until = dependency_ends(timeline, found.work, found.gaps.take(rows))
-        self._listed = {row: at for at, row in enumerate(rows.tolist())}
-        self._losses = device_losses(timeline)
-        self._hidden = np.argsort(timeline.overheads.start_ns, kind="stable").tolist()
-        self._hidden_ns = np.sort(timeline.overheads.start_ns).tolist()
-        self._frames = _python_frames(timeline, found, self._threads.launch, rows)
-        shown = np.unique(self._until.predecessor[self._until.predecessor >= 0])
-        names = timeline.slices.names.take(shown).render().tolist()
-        self._names = {row: name.decode(errors="replace") for row, name in zip(shown.tolist(), names, strict=True)}
+        row_of = {name: row for row, name in enumerate(found.pieces.names)}
+        self._places = HiddenPlaces.of(timeline, row_of)
+        self._engines = np.array([*(row_of.get(track.name, -1) for track in timeline.tracks), -1], np.int64)
+        lost: dict[int, int] = {}
+        for loss in device_losses(timeline):
+            lost[row_of.get(loss.reason, -1)] = lost.get(row_of.get(loss.reason, -1), 0) + loss.count
+        self._lost_counts = lost
 
-    def of(self, row: int, part: PartShares) -> dict[str, object]:
-        """The evidence of a part of a gap; what is not known is left out."""
-        cause, name = part.cause, part.name
-        facts: dict[str, object] = {}
-        if cause == "unknown":
-            facts["reason"] = name
-        elif cause == "recording-lost":
-            facts |= {"reason": name, "lost_count": sum(loss.count for loss in self._losses if loss.reason == name)}
-        elif cause == "dependency":
-            facts |= self._dependency(row, name)
-        elif cause in _ON_HOST:
-            what = "op" if cause == "waiting-for-host" else "activity"
-            facts |= {what: name, f"{what}_ns": part.name_ns} if name else {}
-            facts["place"] = self._place(row, name)
-            facts["python_frames"] = self._frames.get((row, _CAUSES.index(cause)), ())
-        facts["steps_ns"] = part.steps_ns
-        if cause in _OF_LAUNCH or (cause == "unknown" and self._late_launch(row) < 0):
-            facts |= self._launch(row)
-        if cause == "submission" and self._late_launch(row) >= 0:
-            facts["latency_ns"] = self._latency_ns(row)
-        return {key: value for key, value in facts.items() if value not in (None, (), "", {})}
+    def of(self, low: int, parts: PartColumns) -> tuple[Fact, ...]:
+        """The evidence of parts of gaps; what is not known is not told.
 
-    def _place(self, row: int, name: str) -> str:
-        """The line of the program that led to hidden work of this name in a gap, as far as its record tells it."""
-        records, gaps, strings = self._timeline.overheads, self._found.gaps, self._timeline.strings
-        begin, stop = (bisect_left(self._hidden_ns, int(at_ns)) for at_ns in (gaps.start_ns[row], gaps.end_ns[row]))
-        # What began before the gap may reach into it, or not.
-        for record in self._hidden[max(begin - 1, 0) : stop]:
-            reaches = int(records.start_ns[record]) + int(records.duration_ns[record]) > gaps.start_ns[row]
-            if reaches and name in (strings[int(records.op[record])], overhead_name(int(records.kind[record]))):
-                return strings[int(records.place[record])]
-        return ""
+        Args:
+            low: Place of the first of their gaps in the list.
+            parts: Those of a stretch of the list.
+        """
+        names, timeline = self._found.pieces.names, self._timeline
+        launch = self._found.work.launch[self._found.gaps.before[parts.gap]]
+        is_of = {name: parts.cause == code for name, code in _CAUSE.items()}
+        is_on_host, is_op = np.isin(parts.cause, _ON_HOST), is_of["waiting-for-host"]
+        is_activity = is_on_host & ~is_op & (parts.name > 0)
+        is_op &= parts.name > 0
+        reason = np.where(is_of["unknown"] | is_of["recording-lost"], parts.name, -1)
+        is_late = np.isin(parts.cause, _OF_LAUNCH) | (is_of["unknown"] & (launch < 0))
+        place = self._places.at(self._found.gaps, parts.gap, np.where(is_on_host, parts.name, -1))
+        return (
+            Fact("reason", _known(coded(reason, names))),
+            Fact("lost_count", coded(np.where(is_of["recording-lost"], parts.name, -1), self._lost_counts)),
+            *self._dependencies(low + parts.place, parts.name, is_of["dependency"]),
+            Fact("op", coded(np.where(is_op, parts.name, -1), names)),
+            Fact("op_ns", Numbers(parts.name_ns, is_op)),
+            Fact("activity", coded(np.where(is_activity, parts.name, -1), names)),
+            Fact("activity_ns", Numbers(parts.name_ns, is_activity)),
+            Fact("place", _known(coded(place, timeline.strings))),
+            Fact("python_frames", self._frames.stacks(np.where(is_on_host, parts.row, -1))),
+            Fact("steps_ns", parts.steps),
+            *self._launches(parts.gap, np.where(is_late, launch, -1), is_late),
+            Fact("latency_ns", self._latency(parts.gap, launch, is_of["submission"])),
+        )
 
-    def _dependency(self, row: int, engine: str) -> dict[str, object]:
-        listed = self._listed[row]
-        predecessor = int(self._until.predecessor[listed])
-        track = int(self._timeline.slices.track[predecessor])
-        if predecessor < 0 or self._timeline.tracks[track].name != engine:
-            return {"engine": engine}
-        return {"engine": engine, "predecessor": self._names[predecessor], "ended_ns": int(self._until.end_ns[listed])}
+    def _dependencies(self, listed: Int64, name: Int64, is_one: Bool) -> tuple[Fact, ...]:
+        """The engine that was waited for, and the work on it, where that is the predecessor of the slice that ends the gap."""
+        names, slices = self._found.pieces.names, self._timeline.slices
+        predecessor = self._until.predecessor[listed]
+        is_its = is_one & (predecessor >= 0) & (self._engines[np.where(predecessor >= 0, slices.track[predecessor], -1)] == name)
+        rows, code = numbered(np.where(is_its, predecessor, -1))
+        texts = tuple(text.decode(errors="replace") for text in slices.names.take(rows).render().tolist())
+        return (
+            Fact("engine", _known(coded(np.where(is_one, name, -1), names))),
+            Fact("predecessor", _known(Coded(np.where(is_its, code, -1), texts))),
+            Fact("ended_ns", Numbers(self._until.end_ns[listed], is_its)),
+        )
 
-    def _late_launch(self, row: int) -> int:
-        return int(self._found.work.launch[self._found.gaps.before[row]])
-
-    def _latency_ns(self, row: int) -> int:
-        return int(self._found.gaps.end_ns[row] - self._timeline.launches.start_ns[self._late_launch(row)])
-
-    def _launch(self, row: int) -> dict[str, object]:
+    def _launches(self, gap: Int64, launch: Int64, is_late: Bool) -> tuple[Fact, ...]:
         """The launch that ends a gap, the op that it lies in, and who submitted it, as far as that is known."""
-        launches, launch = self._timeline.launches, self._late_launch(row)
-        if launch < 0:
-            return self._op(int(self._timeline.slices.host_row[self._found.work.row[self._found.gaps.before[row]]]))
-        return {
-            "program": self._timeline.strings[int(launches.name[launch])],
-            "launch_id": int(launches.launch_id[launch]) or None,
-            "submitted_ns": int(launches.start_ns[launch]),
-            "pid": int(launches.pid[launch]),
-            "tid": int(launches.tid[launch]),
-            **self._thread(int(self._threads.launch[launch])),
-            **self._op(int(launches.host_row[launch])),
-        }
+        launches, host, strings = self._timeline.launches, self._timeline.host, self._timeline.strings
+        is_launched = launch >= 0
+        event = _launching_events(self._timeline, self._found, gap, launch)
+        op = Coded(np.full(len(gap), -1), ())
+        if host is not None:
+            op = _known(coded(np.where(is_late & (event >= 0), host.events.name[event], -1), host.strings))
+        program = np.where(is_launched, np.append(launches.name, 0)[launch], -1)
+        launch_id = np.append(launches.launch_id, 0)[launch]
+        pid, tid = self._threads.of(launch, np.where(is_late, event, -1))
+        return (
+            Fact("launching_op", Coded(np.where(is_launched, -1, op.code), op.values)),
+            Fact("program", _known(coded(program, strings))),
+            Fact("launch_id", Numbers(launch_id, is_launched & (launch_id != 0))),
+            Fact("submitted_ns", Numbers(np.append(launches.start_ns, 0)[launch], is_launched)),
+            Fact("pid", _known(pid)),
+            Fact("tid", _known(tid)),
+            Fact("launching_op", Coded(np.where(is_launched, op.code, -1), op.values)),
+        )
 
-    def _thread(self, lane: int) -> dict[str, object]:
-        """A thread under the ids that the host trace has."""
-        host = self._timeline.host
-        if host is None or not 0 <= lane < self._threads.track_count:
-            return {}
-        return {"pid": host.tracks[lane].pid, "tid": host.tracks[lane].tid}
-
-    def _op(self, event: int) -> dict[str, object]:
-        """The op that submitted."""
-        host = self._timeline.host
-        if host is None or event < 0:
-            return {}
-        return {"launching_op": host.strings[int(host.events.name[event])], **self._thread(int(host.events.track[event]))}
+    def _latency(self, gap: Int64, launch: Int64, is_one: Bool) -> Numbers:
+        submitted_ns = np.append(self._timeline.launches.start_ns, 0)[launch]
+        return Numbers(self._found.gaps.end_ns[gap] - submitted_ns, is_one & (launch >= 0))
 
 
-def _python_frames(timeline: Timeline, found: ExplainedGaps, lanes: Int64, rows: Int64) -> dict[tuple[int, int], tuple[str, ...]]:
-    """Where in the Python program most of a part was spent, by gap and cause: frames, the innermost first."""
-    pieces, host = found.pieces, timeline.host
-    if host is None:
-        return {}
-    is_listed = np.zeros(len(found.gaps), np.bool_)
-    is_listed[rows] = True
-    own = np.flatnonzero(is_listed[pieces.gap] & np.isin(pieces.cause, [_CAUSES.index(cause) for cause in _ON_HOST]))
-    calls = read_calls(host, with_annotations=False)
-    is_frame = (calls.kind == PYTHON) | (calls.kind == MODULE)
-    frames = np.flatnonzero(is_frame)
-    if not len(own) or not len(frames):
-        return {}
-    coverage = Coverage.of(calls.track[frames], calls.start_ns[frames], calls.end_ns[frames])
-    before = found.gaps.before[pieces.gap[own]]
+def _launching_events(timeline: Timeline, found: ExplainedGaps, gap: Int64, launch: Int64) -> Int64:
+    """int64[n]; row of the host's events: the op that launched what ends each gap, -1 = not known."""
+    of_slice = timeline.slices.host_row[found.work.row[found.gaps.before[gap]]]
+    return np.where(launch >= 0, np.append(timeline.launches.host_row, -1)[launch], of_slice)
+
+
+def _launching_tracks(timeline: Timeline, found: ExplainedGaps, rows: Int64, lane: Int64) -> Int64:
+    """int64[gaps]; thread that launched what ends each of some gaps; -1 = not known, or none of these gaps."""
+    before = found.gaps.before[rows]
     launch, op = found.work.launch[before], timeline.slices.host_row[found.work.row[before]]
-    of_op = np.append(host.events.track.astype(np.int64), -1)[op]
-    lane = np.where(launch >= 0, np.append(lanes, -1)[launch], np.where(op >= 0, of_op, -1))
-    # The number of a piece stands for its gap here: what it is cut into keeps it.
-    stretches, owner = coverage.cut(lane, Stretches(own, pieces.start_ns[own], pieces.end_ns[own])).covered()
-    spent: dict[tuple[int, int], dict[int, int]] = {}
-    columns = (pieces.gap[stretches.gap], pieces.cause[stretches.gap], frames[owner], stretches.end_ns - stretches.start_ns)
-    for gap, cause, frame, length_ns in zip(*(column.tolist() for column in columns), strict=True):
-        times = spent.setdefault((gap, cause), {})
-        times[frame] = times.get(frame, 0) + length_ns
-    return {key: _stack(calls, is_frame, max(times, key=lambda call: times[call])) for key, times in spent.items()}
+    tracks = np.full(len(found.gaps), -1)
+    tracks[rows] = np.append(lane, -1)[launch]
+    if timeline.host is not None:
+        by_op = (launch < 0) & (op >= 0)
+        tracks[rows[by_op]] = timeline.host.events.track[op[by_op]]
+    return tracks
 
 
-def _stack(calls: HostCalls, is_frame: Bool, call: int) -> tuple[str, ...]:
-    """A Python frame and those around it, the innermost first."""
-    names: list[str] = []
-    while call >= 0 and len(names) < _MOST_FRAMES:
-        if is_frame[call]:
-            names.append(calls.frames[int(calls.frame[call])].name)
-        call = int(calls.parent[call])
-    return tuple(names)
+class _ThreadIds:
+    """Ids of submitting threads, under which the host trace has them, or else the runtime."""
+
+    def __init__(self, timeline: Timeline, lane: Int64) -> None:
+        launches, host = timeline.launches, timeline.host
+        self._host, self._lane = host, np.append(lane, -1)
+        tracks = () if host is None else host.tracks
+        self._track_count = len(tracks)
+        pids, of_pid = numbered(launches.pid.astype(np.int64))
+        tids, of_tid = numbered(launches.tid.astype(np.int64))
+        self._codes = [np.append(own, 0) + self._track_count for own in (of_pid, of_tid)]
+        self._values = [[*(track.pid for track in tracks), *pids.tolist()], [*(track.tid for track in tracks), *tids.tolist()]]
+
+    def of(self, launch: Int64, event: Int64) -> list[Coded]:
+        """Process and thread of each launch, or else of each op."""
+        lane = self._lane[launch]
+        track = np.where(lane < self._track_count, lane, -1)
+        if self._host is not None:
+            track = np.where(event >= 0, self._host.events.track[event], track)
+        has_any = (track >= 0) | (launch >= 0)
+        codes = (np.where(track >= 0, track, own[launch]) for own in self._codes)
+        return [coded(np.where(has_any, code, -1), values) for code, values in zip(codes, self._values, strict=True)]

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...nesting import order_by
 from ...timeline import Bool, Int64, Timeline
+from ..grouping import numbered
 from ..intervals import busy_stretches
 from .occupancy import Calls, OrderedWork
 
@@ -45,7 +47,7 @@ def gaps_between(work: OrderedWork, lane: Int64) -> Gaps:
         work: The slices.
         lane: int64[n]; of each.
     """
-    order = np.argsort(lane, kind="stable") if len(lane) and lane.min() < lane.max() else np.arange(len(lane))
+    order = order_by(lane) if len(lane) and lane.min() < lane.max() else np.arange(len(lane))
     busy = busy_stretches(lane[order], work.start_ns[order], work.end_ns[order])
     # A gap lies before every stretch but the first of its lane.
     at = np.flatnonzero(busy.lane[1:] == busy.lane[:-1]) + 1
@@ -66,7 +68,7 @@ def inside_calls(gaps: Gaps, work: OrderedWork, calls: Calls) -> Bool:
     inside = np.zeros(len(gaps), np.bool_)
     device = work.device[gaps.before]
     times = calls.times
-    for one in np.unique(device).tolist():
+    for one in numbered(device)[0].tolist():
         own = np.flatnonzero(calls.device == one)
         if not len(own):
             continue
@@ -105,7 +107,7 @@ def dependency_ends(timeline: Timeline, work: OrderedWork, gaps: Gaps) -> Depend
     if len(own):
         before, after = edges.predecessor[own], edges.successor[own]
         ended_ns = slices.start_ns[before] + slices.duration_ns[before]
-        order = np.lexsort((ended_ns, after))
+        order = order_by(after, ended_ns)
         of_slice = np.full(len(slices), -1, np.int64)
         is_last = np.append(after[order][1:] != after[order][:-1], True)
         of_slice[after[order][is_last]] = before[order][is_last]

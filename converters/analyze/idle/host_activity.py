@@ -100,7 +100,7 @@ def _of_overheads(timeline: Timeline, threads: HostThreads, names: StringTable) 
 
 def _of_calls(host: HostTrace, names: StringTable) -> tuple[Int64, ...]:
     found = device_rows(host)
-    rows = np.union1d(found.calls, found.markers).astype(np.int64)
+    rows = np.sort(np.concatenate((found.calls, found.markers)))
     events = host.events
     # A marker may be an instant, which has no duration.
     duration_ns = np.maximum(events.duration_ns[rows], 0)
@@ -125,5 +125,5 @@ def op_coverage(host: HostTrace, tracks: Int64) -> Coverage:
 def told_tracks(host: HostTrace) -> Bool:
     """bool[tracks]; on which threads the trace shows what the program did: ops, Python frames, or ranges that somebody named."""
     is_told = np.zeros(len(host.tracks), np.bool_)
-    is_told[host.events.track[np.union1d(op_rows(host), slice_rows(host, *ANNOTATIONS))]] = True
+    is_told[host.events.track[np.concatenate((op_rows(host), slice_rows(host, *ANNOTATIONS)))]] = True
     return is_told

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
 from ...results import CAUSES, CauseTime, DeviceOccupancy, EngineOccupancy, IdleReport, NamedTime, Occupancies
 from ...timeline import Bool, Timeline
+from ..grouping import numbered
 from .cause_times import cause_times, clock_uncertainty_ns, gap_parts
 from .gap_causes import explain_gaps
 from .gap_evidence import ExplainedGaps
@@ -102,7 +101,7 @@ def _devices(
 
 def _engines(work: OrderedWork, occupancy: Occupancies, causes: _Causes) -> tuple[EngineOccupancy, ...]:
     """Engines in the order of their tracks, which may share a name."""
-    tracks = np.unique(work.track).tolist()
+    tracks = numbered(work.track)[0].tolist()
     return tuple(replace(engine, causes=causes.get(track, ())) for track, engine in zip(tracks, occupancy.engines, strict=True))
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...dialect import host_window
+from ...nesting import order_by
 from ...results import DeviceOccupancy, EngineOccupancy, KindOccupancy, Occupancies, Occupancy, ProgramOccupancy
 from ...timeline import Bool, Int64, Timeline
 from ..grouping import numbered
@@ -51,7 +52,7 @@ def ordered_work(timeline: Timeline) -> OrderedWork:
     is_launched = slices.launch[rows] >= 0
     if not is_launched.all():
         rows = np.concatenate((rows[is_launched], rows[~is_launched]))
-    rows = rows[np.argsort(slices.start_ns[rows], kind="stable")]
+    rows = rows[order_by(slices.start_ns[rows])]
     start_ns, track = slices.start_ns[rows], slices.track[rows].astype(np.int64)
     device = _devices_of_tracks(timeline)[track]
     devices = tuple(dict.fromkeys(track.device for track in timeline.tracks))
@@ -184,7 +185,7 @@ def device_calls(timeline: Timeline, work: OrderedWork) -> Calls:
     of_work[own] = of_own
     first = np.empty(len(distinct), np.int64)
     first[of_own[::-1]] = own[::-1]
-    order = np.argsort(of_own, kind="stable")
+    order = order_by(of_own)
     rows = own[order]
     times = lane_times(of_own[order], work.start_ns[rows], work.end_ns[rows], len(distinct))
     begun_ns = times.first_ns.copy()

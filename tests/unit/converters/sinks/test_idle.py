@@ -23,6 +23,7 @@ from rblnpb.converters.results import (
 )
 from rblnpb.converters.sinks.idle import render_idle_csv, render_idle_json, render_idle_text
 from rblnpb.errors import Finding, Severity
+from tests.support.gap_tables import listed
 
 ALL = Occupancy(slice_count=4, busy_ns=2_000, idle_ns=6_000, span_ns=8_000, sum_ns=3_000)
 LAUNCHED = Occupancy(slice_count=3, busy_ns=1_500, idle_ns=500, span_ns=2_000, sum_ns=1_500)
@@ -78,11 +79,11 @@ REPORT = IdleReport(
     programs=(ProgramOccupancy("rbln:0", "mm", "0/0", 2, Occupancy(4, 2_000, 1_000, 3_000, 3_000)),),
     causes=CAUSE_TIMES,
     gap_count=3,
-    gaps=(GAP,),
+    gaps=listed(GAP),
     findings=(Finding(Severity.INFO, "serialised", "recording waited"),),
 )
 NOTHING = Occupancy(0, 0, 0, 0, 0)
-EMPTY = IdleReport(("t.json",), "device", 1_000, NOTHING, NOTHING, (), (), (), (), (), 0, (), ())
+EMPTY = IdleReport(("t.json",), "device", 1_000, NOTHING, NOTHING, (), (), (), (), (), 0, listed(), ())
 
 
 TEXT = """\
@@ -271,7 +272,7 @@ def test_integers_beyond_64_bits_are_texts_in_json() -> None:
 def test_process_ids_beyond_64_bits_are_texts_in_json() -> None:
     part = replace(PARTS[0], evidence={"pid": 2**70})
     gap = replace(GAP, evidence=part.evidence, parts=(part,))
-    assert json.loads(render_idle_json(replace(REPORT, gaps=(gap,))))["gaps"][0]["evidence"] == {"pid": str(2**70)}
+    assert json.loads(render_idle_json(replace(REPORT, gaps=listed(gap))))["gaps"][0]["evidence"] == {"pid": str(2**70)}
 
 
 def test_several_devices_are_told_apart() -> None:
@@ -296,7 +297,7 @@ def test_where_nothing_tells_how_well_clocks_were_placed_that_is_said() -> None:
 
 def test_a_long_name_is_cut_in_the_text_alone() -> None:
     gap = replace(GAP, after=replace(GAP.after, name="k" * 61), before=replace(GAP.before, name="b" * 60))
-    report = replace(REPORT, gaps=(gap,))
+    report = replace(REPORT, gaps=listed(gap))
     assert f"{'k' * 57}... .. {'b' * 60}" in render_idle_text(report, width=200)
     assert "k" * 61 in render_idle_csv(report)
 
@@ -308,14 +309,14 @@ def test_a_gap_inside_a_program_and_of_an_engine_says_so() -> None:
         inside_program="mm",
         parts=(GapPart("recording-lost", 5_000, None, {"reason": "buffer_full", "lost_count": 1_200}),),
     )
-    lines = render_idle_text(replace(REPORT, by="engine", gaps=(gap,)), width=140).splitlines()
+    lines = render_idle_text(replace(REPORT, by="engine", gaps=listed(gap)), width=140).splitlines()
     assert any(line.endswith("i1_0_W0_mm_0 .. =i1_1_W0_mm_0 on Task DMA, inside mm") for line in lines)
     assert any(line.endswith("recording-lost: buffer_full; 1,200 records") for line in lines)
 
 
 def test_what_is_unknown_within_an_op_names_the_op() -> None:
     part = GapPart("unknown", 5_000, None, {"reason": "submitted within its op", "launching_op": "aten::div", "tid": 3})
-    lines = render_idle_text(replace(REPORT, gaps=(replace(GAP, parts=(part,)),)), width=140).splitlines()
+    lines = render_idle_text(replace(REPORT, gaps=listed(replace(GAP, parts=(part,)))), width=140).splitlines()
     assert any(line.endswith("unknown: submitted within its op; aten::div; thread 3") for line in lines)
 
 
