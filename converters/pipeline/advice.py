@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..analyze.advice.advice import advise as analyze
 from ..results import AdviceReport
-from ..sinks.advice import render_advice_json, render_advice_text
+from ..sinks.advice import advice_rows, render_advice_json, render_advice_text
+from ..sinks.data_frames import arrow_table, columns_of, pandas_frame
 from ..timeline import Timeline
 from .doubts import with_doubts
 
@@ -29,6 +31,22 @@ class Advised:
     def to_json(self) -> bytes:
         """One JSON object, schema `rblnpb.advise/1`."""
         return render_advice_json(self.values)
+
+    def to_pandas(self) -> Any:
+        """A row a piece of advice as a pandas.DataFrame, the dearest first; `part` tells apart what is below the threshold.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return pandas_frame(columns_of(*advice_rows(self.values)))
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow.Table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return arrow_table(columns_of(*advice_rows(self.values)))
 
 
 def advise(timeline: Timeline) -> Advised:

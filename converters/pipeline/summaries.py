@@ -16,9 +16,10 @@ from ..analyze.torch_table.torch_notes import notes
 from ..dialect import op_rows
 from ..results import DeviceBounds, KeyAverages, SliceRows
 from ..sinks.bounds import bounds_values, render_bounds_text
+from ..sinks.data_frames import arrow_table, pandas_frame
 from ..sinks.slice_frames import slices_to_arrow, slices_to_pandas
 from ..sinks.slice_summary import render_slices_csv, render_slices_json, render_slices_text
-from ..sinks.summary import render_summary_csv, render_summary_json
+from ..sinks.summary import render_summary_csv, render_summary_json, summary_columns
 from ..sinks.torch_table import render as render_table
 from ..sinks.torch_table import sort_order
 from ..timeline import Timeline
@@ -85,6 +86,22 @@ class Summary:
     def to_csv(self, sort_by: str | None = "default", row_limit: int = -1) -> str:
         """A header line and a line a row."""
         return render_summary_csv(self.averages, self.rows(sort_by, row_limit))
+
+    def to_pandas(self) -> Any:
+        """All rows, in order of first appearance, as a pandas.DataFrame; columns as of the CSV, names as they are.
+
+        Raises:
+            UsageError: pandas is not installed.
+        """
+        return pandas_frame(summary_columns(self.averages))
+
+    def to_arrow(self) -> Any:
+        """The same as a pyarrow.Table.
+
+        Raises:
+            UsageError: pyarrow is not installed.
+        """
+        return arrow_table(summary_columns(self.averages))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Final
 
 from rblnpb.wording import counted
@@ -14,7 +14,7 @@ from ._text_tables import TextReport
 from ._units import format_ns, format_part
 from .findings import finding_values
 
-__all__ = ["render_advice_json", "render_advice_text"]
+__all__ = ["advice_rows", "render_advice_json", "render_advice_text"]
 
 _THREADS_SHOWN: Final = 10
 _CLASSES_SHOWN: Final = 4
@@ -94,6 +94,13 @@ def render_advice_json(report: AdviceReport) -> bytes:
         "findings": finding_values(report.findings),
     }
     return json_report(value)
+
+
+def advice_rows(report: AdviceReport) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """Advice as rows of a table, worth it or not, with the names of its columns."""
+    columns = ("part", *(one.name for one in fields(Advice)))
+    parts = (("advice", report.advice), ("below-threshold", report.below_threshold))
+    return columns, [(part, *asdict(one).values()) for part, advice in parts for one in advice]
 
 
 def _values(advice: Sequence[Advice]) -> list[dict[str, object]]:

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 
 from rblnpb.converters.results import HOST_CLASSES, Advice, AdviceReport, HostShare, HostSplit
-from rblnpb.converters.sinks.advice import render_advice_json, render_advice_text
+from rblnpb.converters.sinks.advice import advice_rows, render_advice_json, render_advice_text
+from rblnpb.converters.sinks.data_frames import columns_of
 from rblnpb.errors import Finding, Severity
 
 STALL = Advice(
@@ -134,3 +135,15 @@ def test_json() -> None:
 
 def test_json_without_a_trace_has_no_split() -> None:
     assert json.loads(render_advice_json(replace(REPORT, host_split=None)))["host_split"] is None
+
+
+def test_data_frames_have_a_row_for_each_piece_of_advice_and_say_which_are_below_the_threshold() -> None:
+    columns = columns_of(*advice_rows(REPORT))
+    assert list(columns) == ["part", "code", "title", "side", "cost_ns", "count", "place", "evidence", "advice"]
+    assert columns["part"] == ("text", ["advice", "advice", "below-threshold"])
+    assert columns["cost_ns"] == ("number", [STALL.cost_ns, LOST.cost_ns, SMALL.cost_ns])
+
+
+def test_data_frames_without_advice_have_the_same_types() -> None:
+    columns = columns_of(*advice_rows(AdviceReport(("a.pb",), 0, 0, (), (), None, ())))
+    assert [name for name, (kind, _) in columns.items() if kind == "number"] == ["cost_ns", "count"]
