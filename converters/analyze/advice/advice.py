@@ -17,7 +17,7 @@ from rblnpb.errors import Finding, Severity
 from ...dialect import host_window
 from ...results import Advice, AdviceReport
 from ...timeline import Timeline
-from ..host.host_classes import host_classes
+from ..host.host_classes import HostClasses, host_classes
 from ..host.host_split import host_split
 from ..launches.launch_work import launch_work
 from .advice_device import lost_records, starved_device, uneven_slices
@@ -34,21 +34,11 @@ _TOLD_BY_STATUS: Final = frozenset({"serialised-by-profiling", "lost-records"})
 
 def advise(timeline: Timeline) -> AdviceReport:
     """Everything that costs time in a timeline and need not."""
-    classes = None if timeline.host is None else host_classes(timeline, timeline.host)
-    work = launch_work(timeline)
-    found: list[Advice] = [
-        *hidden_work(timeline),
-        *runtime_calls(timeline),
-        *starved_device(timeline, work, None if classes is None else classes.stack),
-        *uneven_slices(timeline),
-        *lost_records(timeline),
-    ]
-    if classes is not None:
-        found += host_habits(classes)
+    host = timeline.host
+    classes = None if host is None else host_classes(timeline, host)
     window_ns = _window_ns(timeline)
     threshold_ns = max(_LEAST_NS, window_ns // _THOUSAND)
-    # Equal costs keep the order of the rules.
-    found.sort(key=lambda one: (one.cost_ns is None, -(one.cost_ns or 0)))
+    found = _found(timeline, classes)
     is_worth = [one.cost_ns is None or one.cost_ns >= threshold_ns for one in found]
     return AdviceReport(
         sources=timeline.sources,
@@ -56,17 +46,32 @@ def advise(timeline: Timeline) -> AdviceReport:
         threshold_ns=threshold_ns,
         advice=tuple(one for one, worth in zip(found, is_worth, strict=True) if worth),
         below_threshold=tuple(one for one, worth in zip(found, is_worth, strict=True) if not worth),
-        host_split=None if timeline.host is None or classes is None else host_split(timeline.host, classes),
+        host_split=None if host is None or classes is None else host_split(host, classes),
         findings=tuple(_doubts(timeline)),
     )
 
 
+def _found(timeline: Timeline, classes: HostClasses | None) -> list[Advice]:
+    """What every rule says, the dearest first; equal costs keep the order of the rules."""
+    found = [
+        *hidden_work(timeline),
+        *runtime_calls(timeline),
+        *starved_device(timeline, launch_work(timeline), None if classes is None else classes.stack),
+        *uneven_slices(timeline),
+        *lost_records(timeline),
+        *([] if classes is None else host_habits(classes)),
+    ]
+    return sorted(found, key=lambda one: (one.cost_ns is None, -(one.cost_ns or 0)))
+
+
 def advice_findings(timeline: Timeline) -> tuple[Finding, ...]:
-    """Advice as findings of a profile status, which take nothing from its numbers."""
+    """Advice as findings of a profile status, which take nothing from its numbers; the split of the host's time is not made."""
+    threshold_ns = max(_LEAST_NS, _window_ns(timeline) // _THOUSAND)
+    classes = None if timeline.host is None else host_classes(timeline, timeline.host)
     return tuple(
         Finding(Severity.INFO, one.code, f"{one.title}{_cost(one)} ({one.evidence}): {one.advice}", max(one.count, 1), one.place)
-        for one in advise(timeline).advice
-        if one.code not in _TOLD_BY_STATUS
+        for one in _found(timeline, classes)
+        if one.code not in _TOLD_BY_STATUS and (one.cost_ns is None or one.cost_ns >= threshold_ns)
     )
 
 
