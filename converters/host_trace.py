@@ -201,14 +201,18 @@ class HostTrace:
     process_labels: dict[Id, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
 
-    def rows(self, phase: str, *categories: str) -> Int64:
-        """int64[k], ascending: rows of `events` of one phase, such as "X", and of these categories; of all when none is named."""
-        mask = self.events.phase == ord(phase)
+    def mask(self, phase: str, *categories: str) -> Bool:
+        """bool[n]; which of `events` are of one phase, such as "X", and of these categories; of all when none is named."""
+        mask: Bool = self.events.phase == ord(phase)
         if categories:
             is_known = np.zeros(len(self.strings), np.bool_)
             is_known[[row for row, text in self.used(self.events.category) if text in categories]] = True
             mask &= is_known[self.events.category]
-        return np.flatnonzero(mask).astype(np.int64)
+        return mask
+
+    def rows(self, phase: str, *categories: str) -> Int64:
+        """int64[k], ascending: rows of `events` as of `mask`."""
+        return np.flatnonzero(self.mask(phase, *categories)).astype(np.int64, copy=False)
 
     def used(self, column: Int32) -> list[tuple[int, str]]:
         """The distinct texts of a column of `events`, or of some rows of it, each with its row of `strings`, ascending."""

@@ -19,43 +19,57 @@ _RANGES: Final = ("ProfilerStep#", "enumerate(DataLoader)#", "Optimizer.step#", 
 
 def slice_rows(host: HostTrace, *categories: str) -> Int64:
     """Rows of complete slices ("X" with a start and a duration that is not negative) of these categories, ascending."""
-    rows = host.rows("X", *categories)
-    events = host.events
-    timed: Int64 = rows[(events.start_ns[rows] != ABSENT) & (events.duration_ns[rows] >= 0)]
-    return timed
+    return _rows(_slices(host, *categories))
 
 
 def op_rows(host: HostTrace) -> Int64:
     """Rows of operators, ascending: what may own a launch."""
-    rows = slice_rows(host, *OPS)
-    return rows[~_is_range(host, rows)]
+    return _rows(_slices(host, *OPS) & ~_is_range(host))
 
 
 def annotation_rows(host: HostTrace) -> Int64:
     """Rows of ranges that somebody named, or a tracer saw, ascending."""
-    ranges = slice_rows(host, *OPS)
-    return np.union1d(slice_rows(host, *ANNOTATIONS), ranges[_is_range(host, ranges)])
+    return _rows(_slices(host, *ANNOTATIONS) | (_slices(host, *OPS) & _is_range(host)))
 
 
-def _is_range(host: HostTrace, rows: Int64) -> Bool:
-    """bool[n]; whether each row has the name of a range that torch annotates."""
-    name = host.events.name[rows]
+def _slices(host: HostTrace, *categories: str) -> Bool:
+    events = host.events
+    mask = host.mask("X", *categories)
+    mask &= events.start_ns != ABSENT
+    mask &= events.duration_ns >= 0
+    return mask
+
+
+def _rows(mask: Bool) -> Int64:
+    return np.flatnonzero(mask).astype(np.int64, copy=False)
+
+
+def _is_range(host: HostTrace) -> Bool:
+    """bool[n]; whether each event has the name of a range that torch annotates."""
+    name = host.events.name
     is_name = np.zeros(len(host.strings), np.bool_)
     is_name[[row for row, text in host.used(name) if text.startswith(_RANGES)]] = True
     return is_name[name]
 
 
+_STEP_ROWS: Final = 1 << 17
+
+
 def host_window(host: HostTrace) -> tuple[int, int] | None:
     """First and last time that the host trace covers, trace clock: its profiler's own span, else that of its slices."""
-    rows = slice_rows(host, "Trace")
-    if not len(rows):
-        rows = slice_rows(host, *OPS, *ANNOTATIONS)
-    if not len(rows):
-        rows = slice_rows(host)
-    if not len(rows):
-        return None
-    start_ns = host.events.start_ns[rows]
-    return int(start_ns.min()), int((start_ns + host.events.duration_ns[rows]).max())
+    events = host.events
+    for categories in (("Trace",), (*OPS, *ANNOTATIONS), ()):
+        mask = _slices(host, *categories)
+        if not mask.any():
+            continue
+        edges = []
+        for first in range(0, len(mask), _STEP_ROWS):
+            rows = np.flatnonzero(mask[first : first + _STEP_ROWS]) + first
+            if len(rows):
+                start_ns = events.start_ns[rows]
+                edges.append((int(start_ns.min()), int((start_ns + events.duration_ns[rows]).max())))
+        return min(start for start, _ in edges), max(end for _, end in edges)
+    return None
 
 
 def host_pids(host: HostTrace, devices: set[Id]) -> set[Id]:

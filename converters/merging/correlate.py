@@ -53,9 +53,7 @@ def innermost(host: HostTrace, rows: Int64, track: Int64, time_ns: Int64, end_ns
     events = host.events
     lanes = thread_lanes(host)
     of_point = lanes[track]
-    has_points = np.zeros(len(lanes), np.bool_)
-    has_points[of_point] = True
-    rows = rows[has_points[lanes[events.track[rows]]]]
+    rows = _around_points(host, rows, lanes, of_point, time_ns)
     lane = lanes[events.track[rows]]
     order = np.lexsort((-events.duration_ns[rows], events.start_ns[rows], lane))
     rows, lane = rows[order], lane[order]
@@ -63,6 +61,36 @@ def innermost(host: HostTrace, rows: Int64, track: Int64, time_ns: Int64, end_ns
     end = start + events.duration_ns[rows]
     until = time_ns + 1 if end_ns is None else np.maximum(end_ns, time_ns + 1)
     return np.append(rows, -1)[enclosing(lane, start, end, nest(lane, start, end), of_point, time_ns, until)]
+
+
+_STEP_ROWS: Final = 1 << 17
+_ROOM: Final = 1 << 62
+
+
+def _around_points(host: HostTrace, rows: Int64, lanes: Int64, of_point: Int64, time_ns: Int64) -> Int64:
+    """Those of some host slices that any of the moments may lie in: few are launched from, and only they need be nested.
+
+    A slice that holds no moment lies around none that does, so what is left nests as it did.
+    """
+    events = host.events
+    has_points = np.zeros(len(lanes), np.bool_)
+    has_points[of_point] = True
+    first, span = int(time_ns.min()), int(time_ns.max()) - int(time_ns.min()) + 2
+    # Moments of all threads on one line; what is before or behind all of them is at the edge of its thread's part.
+    fits = span * (len(lanes) + 1) < _ROOM
+    points = np.sort(of_point * span + (time_ns - first)) if fits else time_ns
+    kept = []
+    for step in range(0, len(rows), _STEP_ROWS):
+        part = rows[step : step + _STEP_ROWS]
+        lane = lanes[events.track[part]]
+        part, lane = part[has_points[lane]], lane[has_points[lane]]
+        if fits:
+            start = events.start_ns[part]
+            edges = (start, start + events.duration_ns[part])
+            places = [np.searchsorted(points, lane * span + np.clip(edge - first, 0, span - 1)) for edge in edges]
+            part = part[places[1] > places[0]]
+        kept.append(part)
+    return np.concatenate([rows[:0], *kept])
 
 
 def native_tracks(host: HostTrace, pid: Int64, tid: Int64) -> Int64:
