@@ -1,20 +1,21 @@
-"""Good files made bad: bytes flipped, cut, doubled and swapped, with checksums that fit again or not."""
+"""Good inputs made bad: bytes flipped, cut, doubled and swapped, with checksums that fit or not; tokens of a text exchanged."""
 
 from __future__ import annotations
 
 import random
+import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import rblnpb
-from rblnpb.columns import DeviceSlices
 from rblnpb.container import payload, scan
-from rblnpb.errors import RblnpbError
 from tests.support.profiles import CODECS, encode, full, tiny
 
-__all__ = ["good_files", "mutated", "read_every_way"]
+__all__ = ["broken", "exchanged", "good_files", "mutated"]
 
 _INTERESTING = (0, 1, 0x7F, 0x80, 0xFF)
+_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[-+.0-9eE]+|\w+|[\[\]{},:]', re.S)
+"""What JSON is made of, and names and windows well enough."""
 
 
 def good_files() -> list[bytes]:
@@ -26,10 +27,11 @@ def good_files() -> list[bytes]:
 def mutated(data: bytes, seed: int) -> bytes:
     """The file with one to four faults; the same seed gives the same faults. Every second one has checksums that fit."""
     draw = random.Random(seed)
-    return _broken_bodies(data, draw) if seed % 2 else _broken(data, draw)
+    return _broken_bodies(data, draw) if seed % 2 else broken(data, draw)
 
 
-def _broken(data: bytes, draw: random.Random) -> bytes:
+def broken(data: bytes, draw: random.Random) -> bytes:
+    """One to four faults anywhere in some bytes."""
     out = bytearray(data)
     for _ in range(draw.randint(1, 4)):
         at = draw.randrange(len(out) + 1)
@@ -53,51 +55,27 @@ def _broken(data: bytes, draw: random.Random) -> bytes:
 def _broken_bodies(data: bytes, draw: random.Random) -> bytes:
     """Faults inside one body: a checksum alone would keep all of them from the code that decodes."""
     frames = scan(data).frames
+    if not frames:
+        return broken(data, draw)
     chosen = draw.randrange(len(frames))
     parts = []
     for row, frame in enumerate(frames):
         content = data[frame.start : frame.end]
         if row == chosen:
-            content = _broken(content, draw)
+            content = broken(content, draw)
         parts.append(payload(frame.session_id, frame.sequence, frame.body, content))
         assert zlib.crc32(content) == scan(parts[-1]).frames[0].crc32
     return b"".join(parts)
 
 
-def _read_chunks(data: bytes) -> None:
-    with rblnpb.open_profile(data) as file:
-        for chunk in file.chunks():
-            if chunk.records is not None:
-                assert len(chunk.records) == chunk.head.count
-
-
-def _read_stored(data: bytes) -> None:
-    with rblnpb.open_profile(data) as file:
-        for session_id in file.session_ids:
-            whole = file.profile(session_id)
-            profile, stored = file.profile_and_slices(session_id)
-            assert profile.findings == whole.findings
-            assert profile.replace(device_slices=whole.device_slices).equals(whole)
-            assert DeviceSlices.concat([block for _, block in stored.blocks()]).equals(whole.device_slices)
-            assert stored.take(slice(None)).equals(whole.device_slices)
-
-
-def _write_again(data: bytes) -> None:
-    for profile in rblnpb.read_all(data):
-        rblnpb.check(profile)
-        again = rblnpb.read(encode(profile))
-        assert again.device_slices.equals(profile.device_slices)
-        assert again.strings[: len(profile.strings)] == profile.strings
-
-
-def read_every_way(data: bytes) -> Iterator[str]:
-    """Read bytes in every way; gives the class of each of our errors. Any other error escapes."""
-    for way in (_read_chunks, _read_stored, _write_again, rblnpb.read, lambda source: rblnpb.read(source, strict=True)):
-        error: RblnpbError | None = None
-        try:
-            way(data)
-        except RblnpbError as raised:
-            error = raised
-        if error is not None:
-            assert "\n" not in str(error), "an error is one line"
-            yield type(error).__name__
+def exchanged(data: bytes, draw: random.Random, tokens: Sequence[bytes]) -> bytes:
+    """A text in which one to three tokens are gone, doubled, or others: of the text itself, or of a list."""
+    for _ in range(draw.randint(1, 3)):
+        places = [match.span() for match in _TOKEN.finditer(data)]
+        if not places:
+            return draw.choice(tokens)
+        first, last = draw.choice(places)
+        start, end = draw.choice(places)
+        new = (b"", data[first:last] * 2, data[start:end], data[min(first, start) : max(last, end)], draw.choice(tokens))
+        data = data[:first] + draw.choice(new) + data[last:]
+    return data
