@@ -6,8 +6,10 @@ A file that cannot be read raises one of the errors below; a file that can be re
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 __all__ = [
     "CheckError",
@@ -24,6 +26,14 @@ __all__ = [
     "VersionError",
     "verdict",
 ]
+
+
+_CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _one_line(text: str) -> str:
+    """The text with control characters spelled: it quotes paths, names and inputs, and any of these may hold a line break."""
+    return _CONTROL.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 class Severity(IntEnum):
@@ -60,7 +70,7 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        return f"{self.severity}: {place}{self.message} [{self.code}]"
+        return _one_line(f"{self.severity}: {place}{self.message} [{self.code}]")
 
 
 def verdict(findings: tuple[Finding, ...]) -> str:
@@ -75,6 +85,9 @@ def verdict(findings: tuple[Finding, ...]) -> str:
 
 class RblnpbError(Exception):
     """Everything that this package raises on purpose; its text is one line that says what, where, why and what to do."""
+
+    def __str__(self) -> str:
+        return _one_line(super().__str__())
 
 
 class FormatError(RblnpbError, ValueError):

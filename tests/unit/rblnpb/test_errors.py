@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rblnpb import errors
-from rblnpb.errors import CheckError, Finding, FormatError, OutputError, RblnpbError, Severity, verdict
+from rblnpb.errors import CheckError, Finding, FormatError, OutputError, RblnpbError, Severity, UsageError, verdict
 
 WARNING = Finding(Severity.WARNING, "not-ended", "the recording did not end properly")
 ERROR = Finding(Severity.ERROR, "missing-packet", "2 packets are missing", 2, "byte 7")
@@ -51,3 +51,18 @@ def test_every_error_is_of_one_family_and_of_the_builtin_that_fits() -> None:
     assert all(issubclass(value, RblnpbError) for value in classes)
     assert issubclass(FormatError, ValueError)
     assert issubclass(OutputError, OSError)
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        (FormatError("a\nb.pb", "it is cut"), r"cannot read a\nb.pb: it is cut"),
+        (OutputError("a\u2028b\x1b[2J exists"), r"a\u2028b\x1b[2J exists"),
+        (UsageError("no window: 'a\rb'"), r"no window: 'a\rb'"),
+        (CheckError("a.pb", (Finding(Severity.ERROR, "x", "of a\x85b"),), "stop"), r"a.pb: error: of a\x85b [x]; stop"),
+        (Finding(Severity.INFO, "x", "a\tb", where="c\nd"), r"info: c\nd: a\tb [x]"),
+    ],
+)
+def test_what_is_quoted_breaks_no_line(said: RblnpbError | Finding, text: str) -> None:
+    """Names of files, and what is in them, may hold anything; a terminal would obey it."""
+    assert str(said) == text
