@@ -82,10 +82,11 @@ def parse(name: str) -> NameParts | None:
     return NameParts(style, match["layer"], int(match["command"]), **numbers)
 
 
-_LAYER = re.compile(r"[\w.:/-]+(?:\([\w.:/+-]*\))?[0-9_]*")
+_LAYER = re.compile(r"[\w.:/-]+(?:\([\w.:/+-]*\)[0-9_]*)?")
 """A word, or a word around several that `+` joins, as fused layers are called; anything else is not of the vendor's making."""
 
-_ORDINALS = re.compile(r"(?:(?:^|(?<=[+(]))(?:[0-9]+_)+)|(?:(?:_[0-9]+)+(?=[+()]|$))", re.ASCII)
+_ORDINALS = re.compile(r"(?:^|(?<=[+(]))(?:[0-9]+_)+|(?P<behind>(?:_[0-9]+)+)", re.ASCII)
+"""Numbers before a word, and numbers behind one or inside: which of the two is asked once a match, or long names take long."""
 
 
 def family(name: str) -> str:
@@ -103,7 +104,13 @@ def family(name: str) -> str:
     """
     parts = parse(name)
     layer = name if parts is None or parts.sequence is None else parts.layer
-    return layer if _LAYER.fullmatch(layer) is None else _ORDINALS.sub("", layer) or layer
+    return layer if _LAYER.fullmatch(layer) is None else _ORDINALS.sub(_inside_a_word, layer) or layer
+
+
+def _inside_a_word(match: re.Match[str]) -> str:
+    """Numbers that stay, since a word goes on behind them; nothing for others."""
+    is_inside = match["behind"] is not None and match.string[match.end() : match.end() + 1] not in ("", "+", "(", ")")
+    return match["behind"] if is_inside else ""
 
 
 _DEVICE_ORDINAL = re.compile(r"\b(?:rbln|npu|device)[\s:#_-]*([0-9]{1,9})\b", re.IGNORECASE)

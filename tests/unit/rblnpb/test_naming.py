@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -134,3 +136,14 @@ def test_a_slice_of_an_odd_layer_loses_what_the_runtime_put_around_it() -> None:
 @given(layers)
 def test_a_family_is_of_its_own_family(layer: str) -> None:
     assert family(family(layer)) == family(layer)
+
+
+@pytest.mark.parametrize("name", ["1" * 300_000 + "!", "_1" * 150_000 + "x", "1_" * 150_000 + "!", "a(" + "1_+_1" * 60_000])
+def test_long_names_take_time_in_proportion(name: str) -> None:
+    """Seconds at a tenth of the length would not end here."""
+    began = time.process_time()
+
+    family(name)
+    parse(name)
+
+    assert time.process_time() - began < 5
