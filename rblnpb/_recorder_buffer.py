@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -36,17 +37,24 @@ class LossCount:
     """Losses added up by kind and reason."""
 
     def __init__(self) -> None:
-        self._rows: dict[tuple[int, LossReason], Loss] = {}
+        self._counts: dict[tuple[int, LossReason], tuple[int, int, int]] = {}
 
-    def add(self, kind: int, reason: LossReason, count: int, now_ns: int) -> None:
-        """Count records that were lost at this host monotonic time."""
-        before = self._rows.get((kind, reason), Loss(kind, reason, 0, first_monotonic_ns=now_ns))
-        first_ns = before.first_monotonic_ns
-        self._rows[kind, reason] = Loss(kind, reason, before.count + count, first_monotonic_ns=first_ns, last_monotonic_ns=now_ns)
+    def add(self, kind: int, reason: LossReason, count: int, first_ns: int, last_ns: int) -> None:
+        """Count records that were lost between two host monotonic times."""
+        before, before_first_ns, before_last_ns = self._counts.get((kind, reason), (0, first_ns, last_ns))
+        self._counts[kind, reason] = before + count, min(before_first_ns, first_ns), max(before_last_ns, last_ns)
+
+    def merge(self, other: LossCount) -> None:
+        """Count what the other has counted as well."""
+        for (kind, reason), counted in other._counts.items():
+            self.add(kind, reason, *counted)
 
     def rows(self) -> tuple[Loss, ...]:
         """One row a kind and reason, in the order they were first noticed."""
-        return tuple(self._rows.values())
+        return tuple(
+            Loss(kind, reason, count, first_monotonic_ns=first_ns, last_monotonic_ns=last_ns)
+            for (kind, reason), (count, first_ns, last_ns) in self._counts.items()
+        )
 
 
 class Pending:
@@ -58,8 +66,7 @@ class Pending:
         self.commands: Commands | None = None
         self.snapshots: list[ClockSnapshot] = []
         self.counts: dict[int, int] = defaultdict(int)
-        self._parts: dict[int, list[Table | list[Row]]] = defaultdict(list)
-        self._numbers: dict[int, list[range]] = defaultdict(list)
+        self._parts: dict[int, list[tuple[int, Table | Row]]] = defaultdict(list)
 
     def define(self, **rows: Sequence[Any]) -> None:
         """Add rows of the session's tables, by the names of `StreamWriter.define`."""
@@ -68,25 +75,29 @@ class Pending:
 
     def put(self, kind: int, records: Table | Row, count: int, number: int) -> None:
         """Add the first `count` records of a table, or the single one of a row, whose numbers begin with `number`."""
-        parts, numbers = self._parts[kind], self._numbers[kind]
+        if isinstance(records, Table) and count < len(records):
+            records = records.take(slice(0, count))
+        # Records and numbers go in together: the exception of a signal handler may come between any two statements.
+        self._parts[kind].append((number, records))
         self.counts[kind] += count
-        if numbers and numbers[-1].stop == number:
-            numbers[-1] = range(numbers[-1].start, number + count)
-        else:
-            numbers.append(range(number, number + count))
-        if isinstance(records, Table):
-            parts.append(records if count == len(records) else records.take(slice(0, count)))
-        elif parts and isinstance(parts[-1], list):
-            parts[-1].append(records)
-        else:
-            parts.append([records])
 
-    def tables(self) -> Iterator[tuple[Table, Int64]]:
-        """The records with their numbers, one table a kind; device slices before the dependencies that name them."""
-        for kind in sorted(self._parts):
-            table = KINDS[kind]
-            records = table.concat([part if isinstance(part, Table) else _from_rows(table, part) for part in self._parts[kind]])
-            yield records, np.concatenate([np.arange(run.start, run.stop) for run in self._numbers[kind]])
+    def kinds(self) -> list[int]:
+        """Kinds of which there are records; device slices before the dependencies that name them."""
+        return sorted(self._parts)
+
+    def count(self, kind: int) -> int:
+        """How many records there are of a kind."""
+        return sum(len(records) if isinstance(records, Table) else 1 for _, records in self._parts[kind])
+
+    def table(self, kind: int) -> tuple[Table, Int64]:
+        """The records of a kind, and their numbers."""
+        tables: list[Table] = []
+        numbers: list[Int64] = []
+        for is_table, parts in itertools.groupby(self._parts[kind], lambda part: isinstance(part[1], Table)):
+            first, records = zip(*parts, strict=True)
+            tables += records if is_table else [_from_rows(KINDS[kind], records)]
+            numbers += map(_numbers, first, records) if is_table else [np.array(first, np.int64)]
+        return KINDS[kind].concat(tables), np.concatenate(numbers)
 
 
 def row_of(kind: type[Table], columns: Mapping[str, Any], strings: StringTable) -> Row | None:
@@ -121,6 +132,10 @@ def _fits(value: Any, limits: tuple[int, int] | None) -> bool:
         return bool(limits[0] <= operator.index(value) <= limits[1])
     except TypeError:
         return False
+
+
+def _numbers(first: int, records: Table) -> Int64:
+    return np.arange(first, first + len(records))
 
 
 def _from_rows(kind: type[Table], rows: Sequence[Row]) -> Table:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
+import errno
+import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO, Final
@@ -51,45 +52,55 @@ class RecorderFile:
         failures: list[tuple[int, LossReason, int]] = []
         try:
             self._writer.define(strings=pending.strings, commands=pending.commands, **pending.rows)
-        except (OSError, ValueError):
+        except Exception:  # noqa: BLE001 -- as below
             # Records without what they refer to would be nonsense, so nothing more is written.
             self._is_undefined = True
         self._display.define(pending)
         # Without these readings the others place the records; a check says how well.
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(Exception):
             self._writer.snapshots(pending.snapshots)
-        for whole, numbers in pending.tables():
-            table = whole
-            if isinstance(table, Dependencies):
-                table = self._resolved(table)
-                if len(table) < len(whole):
-                    failures.append((table.kind, LossReason.INVALID, len(whole) - len(table)))
-            ordinals = np.full(len(table), _NOWHERE, np.int64)
-            for rows in _chunk_rows(table):
-                reason = self._chunk(table.take(rows), maps)
-                if reason is None:
-                    ordinals[rows] = np.arange(self._written[table.kind] - len(rows), self._written[table.kind])
-                else:
-                    failures.append((table.kind, reason, len(rows)))
-            if isinstance(table, DeviceSlices):
-                self._remember(numbers, ordinals)
+        for kind in pending.kinds():
+            before = self._written[kind]
+            try:
+                failures += self._table(*pending.table(kind), maps)
+            except Exception:  # noqa: BLE001 -- too little memory, say: the program that is recorded has no part in it
+                failures.append((kind, LossReason.WRITE_FAILED, pending.count(kind) - (self._written[kind] - before)))
         return failures
 
-    def write_losses(self, rows: Sequence[Loss]) -> None:
-        """Write losses, if the file takes them; who asks the recorder gets them in any case."""
-        with contextlib.suppress(OSError):
+    def write_losses(self, rows: Sequence[Loss]) -> bool:
+        """Write losses; whether the file took them. Who asks the recorder gets them in any case."""
+        try:
             self._writer.losses(rows)
+        except Exception:  # noqa: BLE001 -- as above
+            return False
+        return True
 
     def close(self, ended_monotonic_ns: int, ended_real_ns: int) -> None:
         """Write display packets and the closing packet, if the file takes them.
 
         Without the closing packet a reader sees that the recording did not end well.
         """
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             for packets in self._display.packets(self._writer.strings.rows()):
                 self._writer.display(packets)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns)
+
+    def _table(self, whole: Table, numbers: Int64, maps: Mapping[int, ClockMap]) -> list[tuple[int, LossReason, int]]:
+        failures: list[tuple[int, LossReason, int]] = []
+        table = self._resolved(whole) if isinstance(whole, Dependencies) else whole
+        if len(table) < len(whole):
+            failures.append((table.kind, LossReason.INVALID, len(whole) - len(table)))
+        ordinals = np.full(len(table), _NOWHERE, np.int64)
+        for rows in _chunk_rows(table):
+            reason = self._chunk(table.take(rows), maps)
+            if reason is None:
+                ordinals[rows] = np.arange(self._written[table.kind] - len(rows), self._written[table.kind])
+            else:
+                failures.append((table.kind, reason, len(rows)))
+        if isinstance(table, DeviceSlices):
+            self._remember(numbers, ordinals)
+        return failures
 
     def _chunk(self, chunk: Table, maps: Mapping[int, ClockMap]) -> LossReason | None:
         if self._is_undefined:
@@ -132,7 +143,12 @@ class _WholeWrites:
     """A file that takes a packet whole or not at all: what a full disk leaves of one is taken back."""
 
     def __init__(self, file: BinaryIO) -> None:
-        self._file = file
+        if isinstance(file, (io.BufferedWriter, io.BufferedRandom)):
+            # What is in its buffer would die with the process, and be written twice by one that is forked off.
+            file.flush()
+            self._file: BinaryIO = file.raw  # type: ignore[assignment]  # all of it that is used
+        else:
+            self._file = file
         self._is_broken = False
 
     def write(self, data: memoryview) -> int:
@@ -140,17 +156,28 @@ class _WholeWrites:
             raise OSError("the end of the file is not whole")
         done = 0
         try:
+            begin = self._file.tell()
+        except (OSError, ValueError):
+            # A pipe has no places.
+            begin = -1
+        try:
             while done < len(data):
-                done += self._file.write(data[done:]) or 0
-        except (OSError, ValueError) as error:
-            self._is_broken = bool(done) and not self._take_back(done)
+                taken = self._file.write(data[done:])
+                if not taken:
+                    # Of one that does not block. To try on would be to hang with a pipe that nobody reads.
+                    raise OSError(errno.EAGAIN, "the file takes nothing")
+                done += taken
+        except Exception as error:
+            # An error of the system says that nothing more was taken; who knows it of others.
+            is_whole = not done and isinstance(error, OSError)
+            self._is_broken = not self._take_back(begin) and not is_whole
             raise error if isinstance(error, OSError) else OSError(str(error)) from error
         return done
 
-    def _take_back(self, count: int) -> bool:
+    def _take_back(self, begin: int) -> bool:
         try:
-            self._file.truncate(self._file.seek(-count, os.SEEK_CUR))
-        except (OSError, ValueError):
+            self._file.truncate(self._file.seek(begin))
+        except Exception:  # noqa: BLE001 -- whatever the file of another raises
             return False
         return True
 

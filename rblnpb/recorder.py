@@ -3,15 +3,23 @@
     any thread: add, record  ->  buffer of each kind  ->  whoever fills it: chunk  ->  file
 
 What is written at one time is ordered by clock, so that each clock has whole chunks; within a clock records keep their order.
-There is no thread of its own. Two locks: one for the buffers, held for a moment, and one for the file. Who finds a buffer full
-enough writes it; others meanwhile go on recording, up to the capacity, and never wait for the disk. The file is whole packets at
-every moment, so that whatever ends the process leaves a profile that can be read.
+Two locks: one for the buffers, held for a moment, and one for the file. Who finds a buffer full enough writes it; others meanwhile
+go on recording, up to the capacity, and never wait for the disk. No thread waits in the background, but the main thread has one
+write, and waits for it: signal handlers run in the main thread alone, so that the exception of one cuts no packet, and none waits
+for a file that the code below it holds.
+
+The file is whole packets at every moment, so that whatever ends the process leaves a profile that can be read. It is not synced to
+the disk: what a killed process wrote is safe with the system, and only for a loss of power the program would have to wait.
 """
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import functools
 import os
 import threading
+import weakref
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -38,7 +46,8 @@ class Recorder:
     """Records one session into a file while it happens. Every method may be called from any thread.
 
     What goes wrong with the file while recording does not reach the caller: a record that cannot be kept is counted, by kind and
-    reason. A process that was forked off records nothing.
+    reason. A process that was forked off records nothing. Who forgets to close a recorder loses nothing that Python can save: it is
+    closed when nobody has it any more, or when the interpreter ends.
 
     Example:
         >>> import io, time, rblnpb
@@ -66,8 +75,8 @@ class Recorder:
         """Begin the file.
 
         Args:
-            file: Open for writing bytes, unbuffered (`open(path, "xb", buffering=0)`): a buffer would die with the process. It
-                stays the caller's.
+            file: Open for writing bytes (`open(path, "xb")`: two recordings in one file would be none). A buffer that Python gave
+                it is passed by, since it would die with the process. It stays the caller's.
             session: What the recording says of itself; its end is taken when it ends.
             clock: The host's monotonic clock, ns.
             real_clock: The host's real-time clock, ns; None = the end in real time stays unknown.
@@ -82,6 +91,7 @@ class Recorder:
             ValueError: The capacity is below 1, or as `StreamWriter` says.
             OutputError: The file cannot be written.
         """
+        self._is_closed = True
         if capacity < 1:
             raise ValueError(f"a recorder keeps at least one record, not {capacity}")
         self._process_id = os.getpid()
@@ -102,11 +112,13 @@ class Recorder:
         self._losses = LossCount()
         self._unwritten_losses = LossCount()
         self._ended_ns: tuple[int, int] | None = None
-        self._is_closed = False
         try:
             self._output = RecorderFile(file, session, codec, display=display)
         except OSError as error:
             raise OutputError(f"cannot write the profile: {error.strerror or error}") from error
+        self._is_closed = False
+        self._at_exit = functools.partial(_close, weakref.ref(self))
+        atexit.register(self._at_exit)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -147,8 +159,9 @@ class Recorder:
             names += [text for program in programs for text in (program.op, program.compile_id)]
             self._strings.intern_all([*names, *(name for _, name in threads)])
             self._clocks += tuple(clocks)
-            self._pending.define(clocks=clocks, devices=devices, engines=engines, programs=programs, threads=threads)
+            # The exception of a signal handler may come between: commands without their programs do no harm, the others would.
             self._pending.commands = commands or self._pending.commands
+            self._pending.define(clocks=clocks, devices=devices, engines=engines, programs=programs, threads=threads)
 
     def snapshot(self, *snapshots: ClockSnapshot) -> None:
         """Add clock readings."""
@@ -205,8 +218,8 @@ class Recorder:
 
     def flush(self) -> None:
         """Write everything that there is; while another thread writes, wait for it first."""
-        if not self._is_forked:
-            self._flush(self._clock(), is_waiting=True)
+        if not (self._is_closed or self._is_forked):
+            _undisturbed(functools.partial(self._flush, self._clock()))
 
     def end(self) -> None:
         """End the recording: what comes later is counted, not kept. The file is completed by `close`."""
@@ -218,13 +231,17 @@ class Recorder:
 
     def close(self) -> None:
         """End the recording and complete the file: losses, display packets, totals and index. The file itself stays open."""
+        if self._is_closed or self._is_forked:
+            return
         self.end()
-        self.flush()
-        if not self._is_forked and self._ended_ns is not None:
-            with self._writing:
-                if not self._is_closed:
-                    self._is_closed = True
-                    self._output.close(*self._ended_ns)
+        _undisturbed(self._complete)
+        atexit.unregister(self._at_exit)
+
+    def __del__(self) -> None:
+        # Nobody has it, so no signal handler either; and to start a thread here could wait for a lock of the code in between.
+        if not (self._is_closed or self._is_forked):
+            self.end()
+            self._complete()
 
     def __enter__(self) -> Recorder:
         return self
@@ -261,15 +278,22 @@ class Recorder:
             if records is not None and kept:
                 self._pending.put(kind, records, kept, number)
             is_due = waiting + kept >= self._flush_records or now_ns - self._last_flush_ns >= self._flush_interval_ns
-        if is_due and self._ended_ns is None:
-            self._flush(now_ns, is_waiting=False)
+        if is_due and self._ended_ns is None and not self._writing.locked():
+            _undisturbed(functools.partial(self._flush, now_ns, is_waiting=False))
         return kept
 
     def _lose(self, kind: int, reason: LossReason, count: int, now_ns: int) -> None:
         for losses in (self._losses, self._unwritten_losses):
-            losses.add(kind, reason, count, now_ns)
+            losses.add(kind, reason, count, now_ns, now_ns)
 
-    def _flush(self, now_ns: int, *, is_waiting: bool) -> None:
+    def _complete(self) -> None:
+        self._flush(self._clock())
+        with self._writing:
+            if not self._is_closed and self._ended_ns is not None:
+                self._is_closed = True
+                self._output.close(*self._ended_ns)
+
+    def _flush(self, now_ns: int, *, is_waiting: bool = True) -> None:
         if not self._writing.acquire(blocking=is_waiting):
             return
         try:
@@ -284,7 +308,45 @@ class Recorder:
             with self._lock:
                 for kind, reason, count in failures:
                     self._lose(kind, reason, count, now_ns)
-                rows, self._unwritten_losses = self._unwritten_losses.rows(), LossCount()
-            self._output.write_losses(rows)
+                losses, self._unwritten_losses = self._unwritten_losses, LossCount()
+            if not self._output.write_losses(losses.rows()):
+                with self._lock:
+                    # The next time there may be room for them.
+                    losses.merge(self._unwritten_losses)
+                    self._unwritten_losses = losses
         finally:
             self._writing.release()
+
+
+def _undisturbed(write: Callable[[], None]) -> None:
+    """Let something be written where no signal handler runs; what one raises meanwhile passes when the file is whole again."""
+    if threading.get_ident() != threading.main_thread().ident:
+        write()
+        return
+    done = threading.Lock()
+    done.acquire()
+
+    def write_and_tell() -> None:
+        try:
+            write()
+        finally:
+            done.release()
+
+    try:
+        # threading.Thread would take a lock that the code below a signal handler may hold.
+        _thread.start_new_thread(write_and_tell, ())
+    except RuntimeError:
+        # The interpreter ends, or the process has all the threads that it may have.
+        write_and_tell()
+    try:
+        with done:
+            pass
+    finally:
+        with done:
+            pass
+
+
+def _close(reference: weakref.ref[Recorder]) -> None:
+    recorder = reference()
+    if recorder is not None:
+        recorder.close()

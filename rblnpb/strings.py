@@ -36,8 +36,12 @@ class StringTable:
         """Row of `text`, which is added when it is new."""
         row = self._index.get(text)
         if row is None:
-            row = self._index[text] = len(self._rows)
-            self._rows.append(text)
+            # The exception of a signal handler may have come between the two statements below.
+            self._index.setdefault(self._rows[-1], len(self._rows) - 1)
+            row = self._index.get(text, len(self._rows))
+            if row == len(self._rows):
+                self._rows.append(text)
+                self._index[text] = row
         return row
 
     def intern_all(self, texts: Iterable[str]) -> list[int]:

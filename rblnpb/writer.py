@@ -134,12 +134,12 @@ class StreamWriter:
 
     def losses(self, losses: Sequence[Loss]) -> None:
         """Append losses; they count in the totals of their kind."""
+        if losses:
+            self._packet(12, wire.encode_losses(losses))
         for loss in losses:
             if loss.kind in self._dropped:
                 # The losses hold every count; their total ends where its field does.
                 self._dropped[loss.kind] = min(self._dropped[loss.kind] + loss.count, (1 << 64) - 1)
-        if losses:
-            self._packet(12, wire.encode_losses(losses))
 
     def trace_document(self, document: TraceDocument) -> None:
         """Append the frame of archived host events."""
