@@ -53,7 +53,8 @@ question                                              command
   what did host and device do, and when?              rblnpb convert device.pb --host trace.json -o merged.json
   how do I keep all of it in one small file?          rblnpb convert device.pb --host trace.json -o run.pb
   can I trust this profile?                           rblnpb status device.pb --host trace.json
-  is this file whole?                                 rblnpb check device.pb
+  is this file whole, and would viewers lose any?     rblnpb check device.pb
+  how do I send it away without telling names?        rblnpb redact device.pb --host trace.json -o public.pb
   what is in this file?                               rblnpb show FILE
   how do I try all this without an NPU?               rblnpb simulate --program mm -o device.pb
   what does my PyTorch script do on such a device?    RBLN_PROFILER=1 rblnpb run script.py
