@@ -18,6 +18,8 @@ from typing import BinaryIO, Final
 from rblnpb.errors import FormatError, TruncatedError
 from rblnpb.signatures import GZIP_MAGIC
 
+from ._salvage_limits import DEFAULT_TEXT_LIMITS
+
 try:  # four times as fast as zlib at inflating, same interface
     from isal import isal_zlib as inflate
 except ImportError:  # a platform without its wheel
@@ -111,23 +113,9 @@ class DocumentPass:
             yield block
 
     def _stored(self) -> Iterator[bytes]:
-        document = self._document
-        try:
-            # A spool has one position for all passes, so each block is sought anew.
-            stream = document.spool or open(document.path, "rb", buffering=0)  # noqa: SIM115  closed below unless it is the spool
-            try:
-                while True:
-                    stream.seek(self.stored_bytes)
-                    block = stream.read(BLOCK_BYTES)
-                    if not block:
-                        return
-                    self.stored_bytes += len(block)
-                    yield block
-            finally:
-                if stream is not document.spool:
-                    stream.close()
-        except OSError as error:
-            raise _unreadable(document.name, error) from error
+        for block in stored_blocks(self._document):
+            self.stored_bytes += len(block)
+            yield block
 
     def _plain(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
         if first:
@@ -147,6 +135,9 @@ class DocumentPass:
                     raise self._damaged(error) from error
                 rest = member.unused_data if member.eof else member.unconsumed_tail
                 if text:
+                    # What was read and not yet inflated would make a bomb look honest.
+                    used_bytes = self.stored_bytes - len(rest)
+                    DEFAULT_TEXT_LIMITS.require_honest(self._document.name, self.text_bytes + len(text), used_bytes)
                     yield text
             # Another member may follow, and zeros, which fill up a block of a tape.
             while len(rest := rest.lstrip(b"\0")) < len(GZIP_MAGIC) and (more := next(stored, b"")):
@@ -159,6 +150,31 @@ class DocumentPass:
     def _damaged(self, error: Exception) -> FormatError:
         reason = f"the gzip data is damaged ({error}); copy the file again, or profile again"
         return FormatError(self._document.name, reason, offset=self.text_bytes)
+
+
+def stored_blocks(document: InputDocument) -> Iterator[bytes]:
+    """The bytes of a document as they are stored.
+
+    Raises:
+        FormatError: It cannot be opened or read.
+    """
+    at = 0
+    try:
+        # A spool has one position for all passes, so each block is sought anew.
+        stream = document.spool or open(document.path, "rb", buffering=0)  # noqa: SIM115  closed below unless it is the spool
+        try:
+            while True:
+                stream.seek(at)
+                block = stream.read(BLOCK_BYTES)
+                if not block:
+                    return
+                at += len(block)
+                yield block
+        finally:
+            if stream is not document.spool:
+                stream.close()
+    except OSError as error:
+        raise _unreadable(document.name, error) from error
 
 
 def _spooled(stream: BinaryIO, name: str) -> InputDocument:

@@ -142,13 +142,13 @@ def _split_array(window: TextWindow, take: Take, step_bytes: int, longest_bytes:
                 window.drop(int(guess.bounds[-1]))
                 window.read(step_bytes)
                 continue
-            _put_commas_back(window, guess)
+            put_commas_back(window, guess)
         elements, is_end = cut_elements(window, is_first=is_first)
         if len(elements):
             try:
                 take(elements)
             except BadElementError as error:
-                _put_commas_back(window, elements)
+                put_commas_back(window, elements)
                 raise _element_error(window, *elements.bounds[error.index : error.index + 2].tolist()) from error
             gap = _learn(elements) or gap
             is_first = False
@@ -233,7 +233,8 @@ def _block(window: TextWindow, bounds: Int64, starts: Int64, lengths: Int64, *, 
     return EventBlock(window.view(max(int(bounds[-1]) - 1, 0)), window.offset, bounds, starts, lengths, is_sure)
 
 
-def _put_commas_back(window: TextWindow, block: EventBlock) -> None:
+def put_commas_back(window: TextWindow, block: EventBlock) -> None:
+    """Let the text of a block be as it was."""
     window.data()[block.bounds[1:-1] - 1] = _COMMA
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Final
 
 import numpy as np
@@ -36,6 +37,12 @@ class TextWindow:
     def view(self, end: int) -> memoryview:
         """The bytes up to `end`."""
         return memoryview(self._buffer)[self._begin : self._begin + end]
+
+    def first(self, size: int) -> TextWindow:
+        """The window as if it ended earlier: the same bytes, up to so many of them, until the next `read`."""
+        part = copy(self)
+        part.size = min(size, self.size)
+        return part
 
     def text(self) -> bytes:
         """A copy of the bytes."""

@@ -2,17 +2,19 @@
 
 Read: `{"traceEvents": [...]}` or a bare array, plain or gzip, in any formatting and of any size: in memory are the
 columns, the text around the events and one block of events. Times become whole nanoseconds from their decimal text. Every
-event keeps its place in the document, so that a sink can copy what it need not change.
+event keeps its place in the document, so that a sink can copy what it need not change. Text that is no JSON is read a second
+time, as far as it is good (`_salvage_document`); the document is then the mended text.
 
 Not read: whatever has no column; it stays in the document.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -22,11 +24,12 @@ from rblnpb.wording import counted
 
 from ..host_trace import ALL_COLUMNS, CORE_COLUMNS
 from ..timeline import Document, HostEvents, HostTrace
-from ._document import DocumentPass, open_document
+from ._document import DocumentPass, InputDocument, open_document
 from ._event_columns import EventColumns
 from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
 from ._json_metadata import read_metadata
+from ._salvage_document import NoEventsError, SalvagedDocument, SalvagePass
 
 __all__ = ["Progress", "read_document", "read_host"]
 
@@ -46,7 +49,7 @@ def read_host(
     Args:
         source: A path, or an open binary stream, which is read to its end. What its bytes are is told by them, never by
             a name.
-        strict: Raise when something is odd, instead of reporting it in `findings`.
+        strict: Raise when something is odd or broken, instead of reading what is whole and reporting the rest in `findings`.
         progress: See `Progress`.
         columns: Names of the columns of `HostEvents` that are needed; those of `CORE_COLUMNS` always are. The others are
             neither read, nor kept, nor is it reported what is odd about them; using one raises AttributeError.
@@ -58,9 +61,10 @@ def read_host(
         sum of both columns.
 
     Raises:
-        FormatError: The file cannot be opened, or it is no JSON; with byte, line and column.
+        FormatError: The file cannot be opened, or there is no whole event in it; or `strict`, and it is no JSON: with byte, line
+            and column.
         NotAProfileError: It is something else, or JSON without events.
-        TruncatedError: It ends early; says how many events were whole.
+        TruncatedError: It ends before the first whole event; or `strict`, and it ends early: says how many events were whole.
         CheckError: `strict`, and a finding is a warning or worse.
         UsageError: There is no column of such a name.
 
@@ -71,9 +75,17 @@ def read_host(
         HostEvents(4414 events: phase, category, name, track, start_ns, duration_ns, external_id)
     """
     document = open_document(source)
-    reading = DocumentPass(document)
-    host = read_document(document, _reported(reading, document.size_bytes, progress), columns)
-    findings = (*host.findings, *_behind_gzip(reading))
+    reading = _WatchedPass(document, progress)
+    try:
+        host = read_document(document, iter(reading), columns)
+    except FormatError as error:
+        if strict:
+            raise
+        return _salvaged(document, progress, columns, error)
+    findings = (*host.findings, *reading.findings(host.findings))
+    if not strict and any(finding.code == "odd-characters" for finding in findings):
+        # Whoever copies these events would pass on what is no Unicode.
+        return _salvaged(document, progress, columns)
     grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
     if strict and grave:
         raise CheckError(document.name, grave)
@@ -123,7 +135,60 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
     )
 
 
-def _reported(reading: DocumentPass, size_bytes: int, progress: Progress | None) -> Iterator[bytes]:
+def _salvaged(
+    original: InputDocument, progress: Progress | None, columns: Collection[str], error: FormatError | None = None
+) -> HostTrace:
+    """What is whole of a trace that is no JSON, or no Unicode, and what had to be mended or left out of it.
+
+    Raises:
+        FormatError: `error`, when there is no whole event, or it is no trace at all.
+    """
+    document = SalvagedDocument(original)
+    reading = SalvagePass(document)
+    try:
+        host = read_document(document, _reported(reading, original.size_bytes, progress), columns)
+    except (FormatError, NoEventsError) as again:
+        raise (error or again) from again
+    if error is not None and (not reading.tally or not len(host.events)):
+        raise error
+    return replace(host, findings=(*reading.tally.findings(), *host.findings))
+
+
+class _WatchedPass:
+    """The first reading of a document, which tells how far it is, and whether all of it is Unicode."""
+
+    def __init__(self, document: InputDocument, progress: Progress | None) -> None:
+        self._reading = DocumentPass(document)
+        self._size_bytes = document.size_bytes
+        self._progress = progress
+        self._decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
+        self._is_between = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in _reported(self._reading, self._size_bytes, self._progress):
+            if self._decoder is not None and not (self._is_between and block.isascii()):
+                self._watch(block)
+            yield block
+
+    def _watch(self, block: bytes) -> None:
+        decoder = cast("codecs.IncrementalDecoder", self._decoder)
+        try:
+            decoder.decode(block)
+            self._is_between = not decoder.getstate()[0]
+        except UnicodeDecodeError:
+            self._decoder = None
+
+    def findings(self, known: Collection[Finding]) -> Iterator[Finding]:
+        """What the bytes tell that no event does."""
+        if self._decoder is None and all(finding.code != "odd-characters" for finding in known):
+            message = "the text is not all Unicode; U+FFFD stands for what is not"
+            yield Finding(Severity.WARNING, "odd-characters", message)
+        if count := self._reading.ignored_bytes:
+            message = f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored"
+            yield Finding(Severity.WARNING, "bytes-after-gzip", message, count)
+
+
+def _reported(reading: DocumentPass | SalvagePass, size_bytes: int, progress: Progress | None) -> Iterator[bytes]:
     for block in reading:
         if progress is not None:
             progress(reading.stored_bytes, size_bytes)
@@ -133,7 +198,12 @@ def _reported(reading: DocumentPass, size_bytes: int, progress: Progress | None)
 def _findings(events: HostEvents) -> Iterator[Finding]:
     if not len(events):
         yield Finding(Severity.INFO, "no-events", "the trace has no events")
-    if count := int((events.phase == 0).sum()):
+    is_empty = (events.phase == 0) & (events.name == 0) & (events.category == 0)
+    is_empty &= (events.start_ns == ABSENT) & (events.duration_ns == ABSENT)
+    if count := int(is_empty.sum()):
+        message = f"{counted(count, 'event says', 'events say')} nothing, as the {{}} at the end of a trace of JAX"
+        yield Finding(Severity.INFO, "empty-event", message, count)
+    if count := int((events.phase == 0).sum()) - int(is_empty.sum()):
         yield Finding(Severity.WARNING, "no-phase", f'{counted(count, "event has", "events have")} no known phase ("ph")', count)
     is_backwards = (events.duration_ns < 0) & (events.duration_ns != ABSENT)
     if count := int(is_backwards.sum()):
@@ -150,13 +220,6 @@ def _findings(events: HostEvents) -> Iterator[Finding]:
             "no-duration",
             f"{counted(count, 'complete event has', 'complete events have')} no duration",
             count,
-        )
-
-
-def _behind_gzip(reading: DocumentPass) -> Iterator[Finding]:
-    if count := reading.ignored_bytes:
-        yield Finding(
-            Severity.WARNING, "bytes-after-gzip", f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored", count
         )
 
 

@@ -21,7 +21,7 @@ from tests.support.timelines import counters, host_trace, launches, runtime, sli
 pytestmark = pytest.mark.browser
 
 # Invalid JSON, as torch really writes it.
-HOST_TRACES = {name: path for name, path in host_trace_paths().items() if name != "odd_names"}
+HOST_TRACES = host_trace_paths()
 PUBLIC_TRACES = {path.name: path for path in sorted((SHARED / "traces" / "public").rglob("*.json.gz"))}
 LEFT_OUT = {"flows-without-start", "flows-outside-slices"}
 SLICES = "select ts, dur, name from slice"

@@ -23,7 +23,7 @@ from tests.support.timelines import counters, host_trace, launches, slices, time
 pytestmark = pytest.mark.browser
 
 # Invalid JSON, as torch really writes it.
-HOST_TRACES = {name: path for name, path in host_trace_paths().items() if name != "odd_names"}
+HOST_TRACES = host_trace_paths()
 PUBLIC_TRACES = {path.name: path for path in sorted((SHARED / "traces" / "public").rglob("*.json.gz"))}
 UNIX_NS = 1_790_857_026_000_000_000
 

@@ -17,8 +17,6 @@ from tests.support.vendor_traces import host_trace, op
 
 @pytest.mark.parametrize("path", [BUNDLED_TRACE, *host_trace_paths().values()], ids=lambda path: path.parent.name)
 def test_the_parts_are_the_self_time_of_torchs_table(path: Path) -> None:
-    if path.parent.name == "odd_names":
-        pytest.skip("torch wrote it as invalid JSON")
     host = read_host(path)
     timeline = merge(None, host)
     split = host_split(host, host_classes(timeline, host))

@@ -68,8 +68,6 @@ def test_a_trace_without_slices_has_no_rows() -> None:
 
 @pytest.mark.parametrize("path", [BUNDLED_TRACE, *host_trace_paths().values()], ids=lambda path: path.parent.name)
 def test_self_times_are_those_of_torchs_table(path: Any) -> None:
-    if path.parent.name == "odd_names":
-        pytest.skip("torch wrote it as invalid JSON")
     host = read_host(path)
     stack = host_stack(host)
     total_ns = int(stack.without_calls(stack.end_ns - stack.start_ns).sum())
