@@ -23,7 +23,9 @@ OK, FINDINGS, USAGE, UNREADABLE, UNWRITABLE = range(5)
 """Exit codes: fine; findings at or above --fail-on; wrong usage; an input cannot be read; the output cannot be written."""
 
 _INTERNAL = 70
-_INTERRUPTED = 130
+_SIGINT = 2
+_SIGNALS = 128
+"""And the number of the signal that ended the command."""
 
 _COMMANDS = {
     "simulate": "write the device profile of a simulated NPU",
@@ -120,19 +122,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         options = build_parser().parse_args(argv)
-        if sys.stdout is None:
-            code = _fail("cannot write the result: standard output is closed", UNWRITABLE)
-        else:
-            code = options.run(options)
-            sys.stdout.flush()
+        code = _run(options)
     except BrokenPipeError:
-        # Whoever read our output has enough.
+        # Whoever read our output has enough, which is no news; but not all of it arrived.
         _drop_output()
-        code = OK
-    except KeyboardInterrupt:
-        code = _INTERRUPTED
+        code = UNWRITABLE
+    except KeyboardInterrupt as stop:
+        if argv is None:
+            # What is left for a pipe could wait for its reader.
+            _drop_output()
+        code = _SIGNALS + getattr(stop, "signal_number", _SIGINT)
     except Exception as error:  # noqa: BLE001  # whatever it is, a line and a code say it
         code = _refusal(error)
+    return code
+
+
+def _run(options: Any) -> int:
+    # Late, for the sake of `--help`.
+    from ._stopping import stopping
+
+    if sys.stdout is None:
+        return _fail("cannot write the result: standard output is closed", UNWRITABLE)
+    with stopping():
+        code: int = options.run(options)
+        sys.stdout.flush()
     return code
 
 
@@ -158,10 +171,18 @@ def _refusal(error: Exception) -> int:
 
 def _drop_output() -> None:
     """Let what is buffered for standard output go nowhere: a second error while the interpreter ends would say nothing new."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    import contextlib
+
+    # There may be none, or what stands for it is no file.
+    with contextlib.suppress(AttributeError, OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> int:
     line = " ".join(message.split())
-    print(f"rblnpb: {line}", file=sys.stderr)
+    import contextlib
+
+    # Where nobody reads what is said, the code says it too.
+    with contextlib.suppress(OSError):
+        print(f"rblnpb: {line}", file=sys.stderr)
     return code

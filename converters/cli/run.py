@@ -10,6 +10,8 @@ from typing import Final
 
 from rblnpb.errors import UsageError
 
+from ._stopping import leave_signals_alone
+
 EXAMPLES: Final = """\
 examples:
   RBLN_PROFILER=1 rblnpb run profile_matmul.py
@@ -64,6 +66,7 @@ def _run_as_main(script: str, arguments: list[str]) -> int:
 
     sys.argv = [script, *arguments]
     sys.path[0] = str(Path(script).resolve().parent)
+    leave_signals_alone()
     try:
         runpy.run_path(script, run_name="__main__")
     except Exception as error:  # noqa: BLE001 -- whatever the script raises is the script's, and not ours to judge

@@ -6,11 +6,11 @@ import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO, cast
 
-from rblnpb.errors import Finding, OutputError, UsageError
+from rblnpb.errors import Finding, UsageError
 from rblnpb.output import open_output
+from rblnpb.output import require_writable as require
 from rblnpb.profile import Profile
 from rblnpb.writer import write
 
@@ -35,15 +35,9 @@ def require_writable(path: str | os.PathLike[str], *, force: bool) -> None:
     """Refuse an output that could not be written, before hours of work are spent on it.
 
     Raises:
-        OutputError: The file is there already and `force` is not given, it is a folder, or its folder is not there.
+        OutputError: As `rblnpb.output.require_writable`; how to overwrite a file is said in words of the command line.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise OutputError(f"cannot write {target}: it is a folder")
-    if target.exists() and not force:
-        raise OutputError(f"{target} exists already; overwrite it with --force")
-    if not target.parent.is_dir():
-        raise OutputError(f"cannot write {target}: there is no folder {target.parent}")
+    require(path, force=force, advice="overwrite it with --force")
 
 
 def write_chrome_trace(

@@ -568,10 +568,10 @@ def test_commands_are_piped_into_each_other(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["summary t.json --row-limit -1", "convert t.json -o -", "show t.json --format json"])
-def test_a_reader_that_has_enough_is_no_error(folder: Path, command: str) -> None:
+def test_a_reader_that_has_enough_is_no_news_but_not_all_of_it_arrived(folder: Path, command: str) -> None:
     (folder / "t.json").write_bytes(document([op(f"aten::op{at}", at * 10, at * 10 + 5) for at in range(5000)]))
-    done = process(f"rblnpb {command} | head -c 5 > part; echo ${{PIPESTATUS[0]}}", folder)
-    assert (done.stdout, done.stderr, (folder / "part").stat().st_size) == (b"0\n", b"", 5)
+    done = process(f"rblnpb {command} | true; echo ${{PIPESTATUS[0]}}", folder)
+    assert (done.stdout, done.stderr) == (b"4\n", b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
