@@ -143,6 +143,8 @@ class _WholeWrites:
     """A file that takes a packet whole or not at all: what a full disk leaves of one is taken back."""
 
     def __init__(self, file: BinaryIO) -> None:
+        # Who drops a buffer closes what is below it.
+        self._given = file
         if isinstance(file, (io.BufferedWriter, io.BufferedRandom)):
             # What is in its buffer would die with the process, and be written twice by one that is forked off.
             file.flush()

@@ -277,6 +277,15 @@ def test_a_buffer_of_the_file_is_passed_by(tmp_path: Path, mode: str) -> None:
     assert rblnpb.read(path).findings == ()
 
 
+def test_a_file_that_only_the_recorder_has_stays_open(tmp_path: Path) -> None:
+    recorder = recorder_of((tmp_path / "a.pb").open("xb"))
+    gc.collect()
+    recorder.add(Launches, launch_id=1)
+    with pytest.warns(ResourceWarning):
+        del recorder
+    assert rblnpb.read(tmp_path / "a.pb").launches.launch_id.tolist() == [1]
+
+
 # --- who forgets to close ----------------------------------------------------------------------------------------------
 
 
