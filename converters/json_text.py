@@ -1,8 +1,9 @@
 """JSON text of whole columns: digits from tables and rows put together side by side, never a number or an event at a time.
 
-A column of texts stands in cells as wide as the longest of them, each text at their end. The cells of all columns are put side by
-side, and then moved together, a column at a time and from the last to the first: what stands in a cell before its text lands on
-what comes before it in its row, which is moved later.
+A column of texts stands in cells as wide as the longest of them, each text at their end, and the cells of all columns are put
+side by side. What stands in a cell before its text goes away in one of two ways. Where it is little, it is bytes of 0, which no
+JSON text has, and these are taken out of the whole. Where it is more, the texts are moved together, a column at a time and from
+the last to the first: what stands before a text lands on what comes before it in its row, which is moved later.
 """
 
 from __future__ import annotations
@@ -90,12 +91,15 @@ class Column:
     """A text in each of n rows.
 
     Attributes:
-        cells: Side by side; the last bytes in a row of them are its text, and others before them do not matter.
+        cells: Side by side; the last bytes in a row of them are its text, which has no byte of 0, and others before them do not
+            matter.
         size: Bytes of each text: int64[n], or a number for all.
+        is_blank: Whether everything before the texts is bytes of 0.
     """
 
     cells: tuple[Cells, ...]
     size: Int64 | int
+    is_blank: bool = False
 
 
 _NOTHING: Final = Column((), 0)
@@ -108,8 +112,7 @@ class TextTable:
         """Hold the texts; those of a table that is small stand side by side, all as wide as the longest."""
         self._texts = texts
         self._size = np.array(list(map(len, texts)), np.int64)
-        is_small = len(texts) * _rounded(int(self._size.max(initial=0))) <= _TABLE_BYTES
-        self._cells = _side_by_side(texts) if is_small else None
+        self._cells = _side_by_side(texts) if len(texts) * int(self._size.max(initial=0)) <= _TABLE_BYTES else None
 
     def sizes(self, rows: Integers) -> Int64:
         """Bytes of some of the texts."""
@@ -128,29 +131,28 @@ class TextTable:
         if cells is None:
             used, rows = np.unique(rows, return_inverse=True)
             cells = _side_by_side([self._texts[row] for row in used.tolist()])
-        table_width = cells.shape[1]
-        width = longest if is_even else _rounded(longest)
-        table = cells[:, table_width - width :].view(f"V{width}")[:, 0]
-        return Column((table.take(rows) if width == table_width else table[rows],), longest if is_even else size)
+        table = cells[:, cells.shape[1] - longest :].view(f"V{longest}")[:, 0]
+        taken = table.take(rows) if longest == cells.shape[1] else table[rows]
+        return Column((taken,), longest if is_even else size, is_blank=True)
 
 
 _TABLE_BYTES: Final = 1 << 24
 
 
 def _side_by_side(texts: Sequence[bytes]) -> npt.NDArray[np.uint8]:
-    """uint8[k, w]; each text at the end of a row."""
-    width = _rounded(max(map(len, texts), default=0))
-    return np.frombuffer(b"".join(text.rjust(width) for text in texts), np.uint8).reshape(-1, width)
-
-
-def _rounded(width: int) -> int:
-    """At least so many bytes, in as many as are copied at once."""
-    return max(-width // 16 * -16, 16)
+    """uint8[k, w]; each text at the end of a row, behind bytes of 0."""
+    width = max(max(map(len, texts), default=0), 1)
+    return np.frombuffer(b"".join(text.rjust(width, b"\0") for text in texts), np.uint8).reshape(-1, width)
 
 
 _DIGITS: Final = 4
 _GROUP: Final = 10**_DIGITS
-_FOUR_DIGITS: Final = np.frombuffer(b"".join(b"%04d" % number for number in range(_GROUP)), f"V{_DIGITS}")
+_FULL: Final = [b"%04d" % number for number in range(_GROUP)]
+_FIRST: Final = [(b"%d" % number).rjust(_DIGITS, b"\0") for number in range(_GROUP)]
+_LAST_DIGITS: Final = np.frombuffer(b"".join(_FULL + _FIRST), f"V{_DIGITS}")
+_MORE_DIGITS: Final = np.frombuffer(b"".join([*_FULL, bytes(_DIGITS), *_FIRST[1:]]), f"V{_DIGITS}")
+"""Four digits of numbers: first with all zeros, and from `_GROUP` on without those that they begin with, for where nothing is
+before them. A number that is 0 has its last digit, and no others."""
 _DECIMALS: Final = np.frombuffer(b"".join(b".%03d" % number for number in range(1000)), "V4")
 
 
@@ -170,17 +172,21 @@ def _decimal(numbers: Integers, least: int, most: int) -> Column:
     """The same, of at least one number, where the least and the most of them are known."""
     size = _digit_counts(numbers, least, most)
     cells: list[Cells] = []
+    table = _LAST_DIGITS
     while least < most >= _GROUP:
         higher = numbers // _GROUP
-        cells.append(_FOUR_DIGITS.take(numbers - higher * _GROUP))
-        numbers, least, most = higher, least // _GROUP, most // _GROUP
+        digits = numbers - higher * _GROUP
+        if least < _GROUP:
+            digits += (higher == 0) * digits.dtype.type(_GROUP)
+        cells.append(table.take(digits))
+        numbers, least, most, table = higher, least // _GROUP, most // _GROUP, _MORE_DIGITS
     if least == most:
         cells.append(b"%d" % least)
     else:
         # The digits of the largest fill the cell, so that numbers of as many digits stand close to what is before them.
         width = len(b"%d" % most)
-        cells.append(np.ndarray(len(numbers), f"V{width}", _FOUR_DIGITS.take(numbers), _DIGITS - width, (_DIGITS,)))
-    return Column(tuple(reversed(cells)), size)
+        cells.append(np.ndarray(len(numbers), f"V{width}", table[_GROUP:].take(numbers), _DIGITS - width, (_DIGITS,)))
+    return Column(tuple(reversed(cells)), size, is_blank=True)
 
 
 def _digit_counts(numbers: Integers, least: int, most: int) -> Int64 | int:
@@ -223,7 +229,7 @@ def microseconds(time_ns: Int64) -> Column:
     """
     whole = time_ns // 1000
     digits = decimal(whole)
-    return Column((*digits.cells, _DECIMALS.take(time_ns - whole * 1000)), digits.size + 4)
+    return Column((*digits.cells, _DECIMALS.take(time_ns - whole * 1000)), digits.size + 4, is_blank=True)
 
 
 def short_microseconds(time_ns: Int64, least_decimals: int) -> tuple[Column, Column]:
@@ -254,40 +260,31 @@ def where(condition: Bool, column: bytes | Column) -> Column:
     return Column(whole.cells, whole.size * condition.astype(np.int64))
 
 
-class Scratch:
-    """Memory for the text of rows while it is made; whoever makes many texts keeps it for the next, as fresh memory is dear."""
-
-    def __init__(self) -> None:
-        self._bytes = np.empty(0, np.uint8)
-
-    def take(self, size_bytes: int) -> npt.NDArray[np.uint8]:
-        """uint8[n]; the same memory each time."""
-        if size_bytes > len(self._bytes):
-            self._bytes = np.empty(size_bytes + size_bytes // 8, np.uint8)
-        return self._bytes[:size_bytes]
-
-
-def join_rows(count: int, *columns: bytes | Column, scratch: Scratch | None = None) -> bytes:
+def join_rows(count: int, *columns: bytes | Column) -> bytes:
     """All rows, one after the other: of each row the texts of its columns, side by side.
 
     Args:
         count: n, the number of rows.
         *columns: A text that stands in every row, or a column of n texts.
-        scratch: Kept by the caller from one text to the next.
     """
-    stretches = _stretches(columns)
-    size = sum((stretch.size for stretch in stretches), np.zeros(count, np.int64))
-    end = np.cumsum(size)
-    text = (scratch or Scratch()).take(int(end[-1]) if count else 0)
-    if not len(text):
-        return b""
-    # Few rows at a time, so that they stay in the processor's cache.
+    return b"".join([text for _, text in row_texts(count, *columns)])
+
+
+def row_texts(count: int, *columns: bytes | Column) -> Iterator[tuple[int, bytes]]:
+    """The same, few rows at a time, so that they stay in the processor's cache.
+
+    Yields:
+        How many rows, and their text.
+    """
+    stretches = _stretches(columns) if count else []
+    size = sum((stretch.size for stretch in stretches), 0)
+    if isinstance(size, int) and not size:
+        return
     table = _Table(stretches, min(count, _TABLE_ROWS))
     for first in range(0, count, _TABLE_ROWS):
         rows = slice(first, min(first + _TABLE_ROWS, count))
-        table.fill(rows)
-        table.move(rows, end[rows], text)
-    return text.tobytes()
+        text = table.filled(rows) if isinstance(size, int) else table.moved(rows, np.cumsum(size[rows]))
+        yield rows.stop - first, text.tobytes().replace(b"\0", b"")
 
 
 _TABLE_ROWS: Final = 2048
@@ -318,8 +315,11 @@ def _stretches(columns: Sequence[bytes | Column]) -> list[_Stretch]:
     before = 0
     for column in columns:
         cells, size = ((column,), len(column)) if isinstance(column, bytes) else (column.cells, column.size)
+        width = _width(cells)
+        if isinstance(column, Column) and column.is_blank and int(np.sum(width - size)) <= _FEW_BLANKS * np.size(size):
+            size = width
         before += size if isinstance(size, int) else int(size.min())
-        if stretches and isinstance(size, int) and size == _width(cells):
+        if stretches and isinstance(size, int) and size == width:
             last = stretches[-1]
             last.cells.extend(cells)
             last.size = last.size + size
@@ -327,6 +327,10 @@ def _stretches(columns: Sequence[bytes | Column]) -> list[_Stretch]:
         else:
             stretches.append(_Stretch([*cells], size, before))
     return stretches
+
+
+_FEW_BLANKS: Final = 1.25
+"""So many bytes of 0 in a row are taken out in the time in which a text is moved."""
 
 
 def _width(cells: Sequence[Cells]) -> int:
@@ -346,7 +350,7 @@ class _Table:
         self._cells: list[tuple[npt.NDArray[np.void], npt.NDArray[np.void]]] = []
         self._stretches: list[tuple[_Stretch, npt.NDArray[np.uint8]]] = []
         at = start = 0
-        rows = table.view(np.uint8).reshape(row_count, -1)
+        self._rows = rows = table.view(np.uint8).reshape(row_count, -1)
         for stretch in stretches:
             for cell in stretch.cells:
                 if isinstance(cell, bytes):
@@ -357,15 +361,21 @@ class _Table:
                     at += width
             self._stretches.append((stretch, rows[:, start:at]))
             start = at
+        self._text = np.empty(0, np.uint8)
 
-    def fill(self, rows: slice) -> None:
-        """Put in what differs from row to row."""
+    def filled(self, rows: slice) -> npt.NDArray[np.uint8]:
+        """uint8[k, w]; some rows, with what differs from row to row put in; of use until the next call."""
         count = rows.stop - rows.start
         for cell, place in self._cells:
             place[:count] = cell[rows]
+        return self._rows[:count]
 
-    def move(self, rows: slice, end: Int64, text: npt.NDArray[np.uint8]) -> None:
-        """Put the texts of these rows to where they end in the text."""
+    def moved(self, rows: slice, end: Int64) -> npt.NDArray[np.uint8]:
+        """uint8[m]; the texts of some rows, each of which ends at a place in it; of use until the next call."""
+        self.filled(rows)
+        if int(end[-1]) > len(self._text):
+            self._text = np.empty(int(end[-1]) * 9 // 8, np.uint8)
+        text = self._text[: int(end[-1])]
         for stretch, cells in reversed(self._stretches):
             size = stretch.size if isinstance(stretch.size, int) else stretch.size[rows]
             if cells.shape[1] <= stretch.before:
@@ -376,6 +386,7 @@ class _Table:
                 for width in np.unique(sizes).tolist():
                     _move(cells[: len(end), cells.shape[1] - width :], text, end, np.flatnonzero(sizes == width))
             end = end - size
+        return text
 
 
 _ALL: Final = slice(None)

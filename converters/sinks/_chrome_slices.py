@@ -11,7 +11,7 @@ import numpy as np
 from rblnpb.columns import ABSENT
 from rblnpb.naming import CALL_PARTS
 
-from ..json_text import Column, Scratch, TextTable, join_rows, microseconds, signed_decimal, where
+from ..json_text import Column, TextTable, microseconds, row_texts, signed_decimal, where
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Rows, SliceNames
 
 __all__ = ["BLOCK_ROWS", "EVENT_HEAD", "Numbers", "SliceTable", "block_texts"]
@@ -66,17 +66,16 @@ class SliceTable:
         return row
 
 
-def block_texts(table: SliceTable, rows: slice, base_time_ns: int, scratch: Scratch | None = None) -> Iterator[tuple[int, bytes]]:
+def block_texts(table: SliceTable, rows: slice, base_time_ns: int) -> Iterator[tuple[int, bytes]]:
     """The events of a block, each with a comma and a newline before it.
 
     Args:
         table: The slices.
         rows: Those of the block, about `BLOCK_ROWS` of them.
         base_time_ns: Zero of the output; no slice starts before it.
-        scratch: Kept by the caller from one block to the next.
 
     Yields:
-        How many events, and their text; one that would be large in pieces.
+        How many events, and their text.
     """
     is_ours = table.slices.event[rows] < 0
     own: Rows = rows if is_ours.all() else rows.start + np.flatnonzero(is_ours)
@@ -84,7 +83,7 @@ def block_texts(table: SliceTable, rows: slice, base_time_ns: int, scratch: Scra
     for piece in _pieces(table, block):
         count = piece.stop - piece.start
         columns = _event(table, row[piece], block if count == len(block) else block.take(piece), base_time_ns)
-        yield count, join_rows(count, *columns, scratch=scratch)
+        yield from row_texts(count, *columns)
 
 
 def _pieces(table: SliceTable, block: AlignedSlices) -> Iterator[slice]:

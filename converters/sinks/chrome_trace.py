@@ -19,7 +19,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
-from ..json_text import Scratch, is_utf8, microseconds, split_rows
+from ..json_text import is_utf8, microseconds, split_rows
 from ..timeline import HostEvents, HostTrace, Id, Int32, Int64, Timeline
 from ._changes import changes
 from ._chrome_arrows import Arrows, arrow_blocks, draw_arrows
@@ -207,10 +207,9 @@ def _own_blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
     """All other events of the output, in order: metadata of ours, slices of ours, counters, arrows."""
     zero = plan.base_time_ns
     yield 0, _labels(plan)
-    scratch = Scratch()
     for table in plan.device_plan.tables:
         for block in row_blocks(len(table.slices), BLOCK_ROWS):
-            yield from block_texts(table, block, zero, scratch)
+            yield from block_texts(table, block, zero)
     yield from counter_blocks(timeline, plan.device_plan.processes, zero)
     yield from arrow_blocks(plan.arrows, plan.flow_id + plan.host_plan.flows.chain_count, zero)
 
