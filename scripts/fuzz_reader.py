@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import random
 import signal
 import sys
@@ -148,7 +149,7 @@ def instrumented(*, is_plain: bool) -> Any:
     if is_plain:
         return None
     try:
-        import atheris
+        atheris: Any = importlib.import_module("atheris")
     except ImportError:
         print("atheris is not installed: inputs are chosen by what readers say of them", file=sys.stderr)
         return None
