@@ -75,8 +75,8 @@ class RecorderFile:
             return False
         return True
 
-    def close(self, ended_monotonic_ns: int, ended_real_ns: int) -> None:
-        """Write display packets and the closing packet, if the file takes them.
+    def close(self, ended_monotonic_ns: int, ended_real_ns: int, unwritten: Sequence[Loss]) -> None:
+        """Write display packets and the closing packet, if the file takes them; its totals count losses that are not written, too.
 
         Without the closing packet a reader sees that the recording did not end well.
         """
@@ -84,7 +84,7 @@ class RecorderFile:
             for packets in self._display.packets(self._writer.strings.rows()):
                 self._writer.display(packets)
         with contextlib.suppress(Exception):
-            self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns)
+            self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns, unwritten=unwritten)
 
     def _table(self, whole: Table, numbers: Int64, maps: Mapping[int, ClockMap]) -> list[tuple[int, LossReason, int]]:
         failures: list[tuple[int, LossReason, int]] = []

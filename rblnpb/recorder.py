@@ -291,7 +291,7 @@ class Recorder:
         with self._writing:
             if not self._is_closed and self._ended_ns is not None:
                 self._is_closed = True
-                self._output.close(*self._ended_ns)
+                self._output.close(*self._ended_ns, self._unwritten_losses.rows())
 
     def _flush(self, now_ns: int, *, is_waiting: bool = True) -> None:
         if not self._writing.acquire(blocking=is_waiting):

@@ -136,10 +136,7 @@ class StreamWriter:
         """Append losses; they count in the totals of their kind."""
         if losses:
             self._packet(12, wire.encode_losses(losses))
-        for loss in losses:
-            if loss.kind in self._dropped:
-                # The losses hold every count; their total ends where its field does.
-                self._dropped[loss.kind] = min(self._dropped[loss.kind] + loss.count, (1 << 64) - 1)
+        self._count_dropped(losses)
 
     def trace_document(self, document: TraceDocument) -> None:
         """Append the frame of archived host events."""
@@ -149,10 +146,22 @@ class StreamWriter:
         """Append ready Perfetto packets, which our reader passes over."""
         self._append(packets)
 
-    def close(self, *, ended_real_ns: int = 0, ended_monotonic_ns: int = 0) -> None:
-        """Append the closing packet: totals and index. The file stays open."""
+    def close(self, *, ended_real_ns: int = 0, ended_monotonic_ns: int = 0, unwritten: Sequence[Loss] = ()) -> None:
+        """Append the closing packet: totals and index. The file stays open.
+
+        Args:
+            ended_real_ns, ended_monotonic_ns: End of the recording, in the host's clocks; 0 = not known.
+            unwritten: Losses that the file had no room for; the totals count them all the same.
+        """
+        self._count_dropped(unwritten)
         totals = {kind: (self._written[kind], self._dropped[kind]) for kind in KINDS}
         self._packet(14, wire.encode_closing(totals, self._index, ended_real_ns, ended_monotonic_ns))
+
+    def _count_dropped(self, losses: Sequence[Loss]) -> None:
+        for loss in losses:
+            if loss.kind in self._dropped:
+                # The losses hold every count; their total ends where its field does.
+                self._dropped[loss.kind] = min(self._dropped[loss.kind] + loss.count, (1 << 64) - 1)
 
     def _packet(self, body: int, content: bytes) -> None:
         self._append(payload(self._session_id, self._sequence, body, content))

@@ -88,6 +88,7 @@ class Recording:
             self._recorder = Recorder(self._file, session, clock=clock, real_clock=real_clock, display=display)
         except OutputError:
             self._file.close()
+            self.path.unlink(missing_ok=True)
             raise
         self.intern = self._recorder.intern
         self._recorder.define(clocks=[scene.clock.clock], devices=[scene.device], engines=scene.engines)
@@ -102,7 +103,11 @@ class Recording:
         self.read_clocks(scene)
         self._recorder.close()
         self._file.close()
-        return render(generation_report(read(self.path), str(self.path)))
+        profile = read(self.path)
+        if self._recorder.losses:
+            # A file that is full may not tell all of them.
+            profile = profile.replace(losses=self._recorder.losses)
+        return render(generation_report(profile, str(self.path)))
 
     def read_clocks(self, scene: Scene) -> None:
         """Read the device's clock and real time."""

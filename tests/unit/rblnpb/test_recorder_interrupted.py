@@ -25,6 +25,7 @@ from rblnpb import Recorder
 from rblnpb.clock import Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import Dependencies, DeviceSlices, Launches
 from rblnpb.profile import Device, Engine, EngineKind, LossReason, Program, Session
+from tests.support.profiles import body_of, payloads
 
 needs_posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork and no SIGKILL")
 SESSION = Session(session_id=7)
@@ -44,7 +45,7 @@ def read(file: io.BytesIO) -> rblnpb.Profile:
 
 
 class Interruption:
-    """Raises KeyboardInterrupt at the n-th line of the recorder's text that the main thread runs, as the handler of SIGINT would."""
+    """Raises KeyboardInterrupt at the n-th line of the recorder's text that the main thread runs, as SIGINT's handler would."""
 
     def __init__(self, at: int) -> None:
         self.at = at
@@ -375,3 +376,42 @@ def test_a_forked_process_that_ends_as_python_does_leaves_its_parents_file_alone
     done = _in_process(script, tmp_path / "a.pb")
     profile = rblnpb.read(tmp_path / "a.pb")
     assert (done.returncode, done.stderr, profile.launches.launch_id.tolist(), profile.findings) == (0, "", [1, 3], ())
+
+
+class Shelf(io.BytesIO):
+    """Takes no packet that is larger than there is room."""
+
+    room_bytes = 1 << 30
+
+    def write(self, data: Any) -> int:
+        if len(data) > self.room_bytes:
+            raise OSError(28, "No space left on device")
+        return super().write(data)
+
+
+def test_losses_wait_for_room_and_are_in_the_file_once() -> None:
+    file = Shelf()
+    recorder = recorder_of(file)
+    for numbers in ([1, 2], [3]):
+        recorder.record(Launches.of(launch_id=numbers))
+        file.room_bytes = 0
+        recorder.flush()
+    file.room_bytes = 1 << 30
+    recorder.close()
+    profile = read(file)
+    assert [(loss.reason, loss.count) for loss in profile.losses] == [(LossReason.WRITE_FAILED, 3)]
+    (total,) = body_of(payloads(file.getvalue())[-1]).totals
+    assert (total.kind, total.written, total.dropped) == (Launches.kind, 0, 3)
+
+
+def test_losses_that_the_file_has_no_room_for_are_in_its_totals(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = Shelf()
+    recorder = recorder_of(file)
+    recorder.record(Launches.of(launch_id=[1, 2, 3]))
+    file.room_bytes = 0
+    recorder.flush()
+    monkeypatch.setattr(recorder._output._writer, "losses", lambda rows: 1 // 0)
+    file.room_bytes = 1 << 30
+    recorder.close()
+    (total,) = body_of(payloads(file.getvalue())[-1]).totals
+    assert (total.kind, total.written, total.dropped) == (Launches.kind, 0, 3)

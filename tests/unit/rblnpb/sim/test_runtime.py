@@ -249,3 +249,40 @@ def test_overheads_and_copies_are_recorded(tmp_path: Path) -> None:
     texts = [profile.strings[int(row[0])] for row in (overheads.op_strindex, overheads.reason_strindex, overheads.place_strindex)]
     assert texts == ["aten::sub", "dtype-not-fp16", "a.py:3(f)"]
     assert (overheads.overhead.tolist(), overheads.duration_ns.tolist(), overheads.size_bytes.tolist()) == ([1], [9], [ABSENT])
+
+
+FULL = """
+    import resource, sys, time
+    from rblnpb.sim import Runtime
+    size_bytes = int(sys.argv[2])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, size_bytes))
+    settings = {"RBLN_PROFILER": "1", "RBLN_PROFILER_DIR": sys.argv[1]}
+    clock = iter(range(0, 10**12, 50_000_000)).__next__
+    with Runtime(environ=settings, clock=clock, real_clock=time.time_ns, stream=sys.stdout) as runtime:
+        for _ in range(50):
+            runtime.launch("mm", thread_id=1)
+    print(len(runtime.path.read_bytes()) if runtime.path else runtime.path)
+"""
+
+
+def _on_full_disk(folder: Path, size_bytes: int) -> list[str]:
+    command = [sys.executable, "-c", textwrap.dedent(FULL), str(folder), str(size_bytes)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path.cwd()).stdout.splitlines()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no limits of a process")
+def test_a_disk_that_is_full_from_the_start_keeps_no_file_and_disturbs_nobody(tmp_path: Path) -> None:
+    assert _on_full_disk(tmp_path, 50) == ["rblnpb: nothing is recorded: cannot write the profile: File too large", "None"]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no limits of a process")
+def test_a_disk_that_fills_up_costs_records_which_the_report_counts_even_where_the_file_cannot(tmp_path: Path) -> None:
+    said = _on_full_disk(tmp_path, 3_000)
+    (launches,) = [line.split()[1:] for line in said if line.strip().startswith("launches ")]
+    kept, dropped = map(int, launches)
+    assert kept + dropped == 50
+    assert dropped > 0
+    (path,) = tmp_path.iterdir()
+    assert len(rblnpb.read(path).launches) == kept
+    assert int(said[-1]) <= 3_000
