@@ -10,12 +10,16 @@ read-only is taken as it is (`frozen` makes it so without a copy).
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from rblnpb.column_arrays import ABSENT, StoredColumn, TextArray, frozen, kept
 
 __all__ = [
     "ABSENT",
@@ -26,6 +30,7 @@ __all__ = [
     "HostSlices",
     "Launches",
     "Overheads",
+    "StoredColumn",
     "Table",
     "TextArray",
     "TraceEvents",
@@ -33,9 +38,6 @@ __all__ = [
     "frozen",
     "kept",
 ]
-
-ABSENT: Final = int(np.iinfo(np.int64).min)
-"""Value of a nullable int64 column where the record has none: 0 and -1 are values."""
 
 CHUNK_LIMIT: Final = 65_536
 """Most records of one chunk."""
@@ -47,81 +49,6 @@ UInt8 = npt.NDArray[np.uint8]
 Float64 = npt.NDArray[np.float64]
 
 Self = TypeVar("Self", bound="Table")
-
-
-def frozen(array: npt.NDArray[Any]) -> Any:
-    """The same array, read-only from now on: for one that nobody else writes to, so that a table takes it without a copy."""
-    array.setflags(write=False)
-    return array
-
-
-def kept(values: Any, dtype: np.dtype[Any] | type[np.generic] | None = None) -> Any:
-    """Values as a read-only array of their own: a read-only array as it is, also one that repeats one value; all else copied.
-
-    Args:
-        values: n values; an array or a sequence.
-        dtype: Of the result; None = that of the values.
-    """
-    if isinstance(values, np.ndarray) and not values.flags.writeable:
-        return values if values.strides == (0,) and dtype in (None, values.dtype) else frozen(np.ascontiguousarray(values, dtype))
-    return frozen(np.array(values, dtype, order="C", ndmin=1))
-
-
-@dataclass(frozen=True, eq=False)
-class TextArray:
-    """Byte strings of any length, one a record.
-
-    Attributes:
-        ends: int64[n]; where string i ends in `text`; it begins where the one before it ends. Ascending.
-        text: uint8[m]; all strings, one after the other.
-    """
-
-    ends: Int64
-    text: UInt8
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ends", kept(self.ends, np.int64))
-        object.__setattr__(self, "text", kept(self.text, np.uint8))
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def __getitem__(self, row: int) -> bytes:
-        start = 0 if row == 0 else int(self.ends[row - 1])
-        return self.text[start : int(self.ends[row])].tobytes()
-
-    @classmethod
-    def of(cls, strings: Sequence[bytes]) -> TextArray:
-        """The array of these strings, in their order."""
-        sizes = np.fromiter(map(len, strings), np.int64, len(strings))
-        return cls(frozen(np.cumsum(sizes)), np.frombuffer(b"".join(strings), np.uint8))
-
-    def sizes(self) -> Int64:
-        """int64[n]; length of each string in bytes."""
-        return np.diff(self.ends, prepend=np.int64(0))
-
-    def take(self, rows: npt.NDArray[Any] | slice) -> TextArray:
-        """The strings of these rows (an index array, a mask or a slice), in that order."""
-        if isinstance(rows, slice):
-            first, last, step = rows.indices(len(self))
-            if step == 1:
-                start = int(self.ends[first - 1]) if first else 0
-                ends = frozen(self.ends[first : max(first, last)] - start)
-                return TextArray(ends, self.text[start : start + (int(ends[-1]) if len(ends) else 0)])
-        picked = np.arange(len(self))[rows]
-        sizes = self.sizes()[picked]
-        ends = np.cumsum(sizes)
-        starts = self.ends[picked] - sizes
-        source = np.repeat(starts - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
-        return TextArray(frozen(ends), frozen(self.text[source]))
-
-    @classmethod
-    def concat(cls, parts: Sequence[TextArray]) -> TextArray:
-        """All strings of the parts, in order."""
-        sizes = np.concatenate([part.sizes() for part in parts]) if parts else np.empty(0, np.int64)
-        text = np.concatenate([part.text for part in parts]) if parts else np.empty(0, np.uint8)
-        return cls(frozen(np.cumsum(sizes)), frozen(text))
-
 
 _INT64_TOP: Final = (1 << 63) - 1
 
@@ -138,6 +65,8 @@ def _text() -> Any:
 class Table:
     """What all record tables share. All columns of a table have the same length, its number of records.
 
+    A table of a file's chunk holds its columns as the file does; each becomes an array when it is first asked for, and stays one.
+
     Attributes:
         kind: Field number of the kind in the schema's Chunk.
         label: Name of the kind, as the schema's field is called.
@@ -147,24 +76,47 @@ class Table:
     label: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        lengths = set()
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.metadata["dtype"] is not None:
-                value = kept(value, field.metadata["dtype"])
-                object.__setattr__(self, field.name, value)
+        own, stored, lengths = vars(self), {}, set()
+        for name, (dtype, _) in self.schema().items():
+            value = own[name]
             lengths.add(len(value))
+            if isinstance(value, StoredColumn):
+                stored[name] = value
+                del own[name]
+            elif dtype is not None:
+                own[name] = kept(value, dtype)
         if len(lengths) > 1:
             raise ValueError(f"columns of {type(self).__name__} differ in length: {sorted(lengths)}")
+        own["_length"], own["_stored"] = lengths.pop(), stored
 
     def __len__(self) -> int:
-        # All columns have one length; asking the dataclass for its fields would be half of what recording a small table costs.
-        return len(next(iter(vars(self).values())))
+        return int(vars(self)["_length"])
+
+    if not TYPE_CHECKING:  # where it would let every name pass
+
+        def __getattr__(self, name: str) -> npt.NDArray[Any]:
+            stored = vars(self).get("_stored", {}).get(name)
+            if stored is None:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            # One array, whoever asks at the same time.
+            return vars(self).setdefault(name, stored.array())
+
+    def column(self, name: str) -> Any:
+        """The array (or `TextArray`) of a column."""
+        return getattr(self, name)
+
+    def column_into(self, name: str, room: npt.NDArray[Any]) -> None:
+        """Write a column into an array of its dtype; what a file has in fewer bytes goes there without an array in between."""
+        stored = vars(self)["_stored"].get(name)
+        if stored is None:
+            room[:] = self.column(name)
+        else:
+            stored.fill(room)
 
     @classmethod
-    def schema(cls) -> dict[str, tuple[np.dtype[Any] | None, bool]]:
+    def schema(cls) -> Mapping[str, tuple[np.dtype[Any] | None, bool]]:
         """Column name to (dtype, nullable), in schema order; dtype None means a `TextArray`."""
-        return {field.name: (field.metadata["dtype"], field.metadata["nullable"]) for field in dataclasses.fields(cls)}
+        return _schema(cls)  # type: ignore[arg-type]  # a class is hashable
 
     @classmethod
     def signed_columns(cls) -> frozenset[str]:
@@ -172,13 +124,9 @@ class Table:
         return frozenset(field.name for field in dataclasses.fields(cls) if field.metadata["signed"])
 
     @classmethod
-    def limits(cls) -> dict[str, tuple[int, int]]:
+    def limits(cls) -> Mapping[str, tuple[int, int]]:
         """Least and greatest value of each column of integers, without ABSENT."""
-        return {
-            field.name: (-_INT64_TOP if field.metadata["signed"] else 0, field.metadata["top"] or int(np.iinfo(dtype).max))
-            for field in dataclasses.fields(cls)
-            if (dtype := field.metadata["dtype"]) is not None and dtype.kind in "iu"
-        }
+        return _limits(cls)  # type: ignore[arg-type]  # as above
 
     @classmethod
     def of(cls: type[Self], count: int | None = None, **columns: Any) -> Self:
@@ -197,7 +145,7 @@ class Table:
         if unknown:
             raise TypeError(f"{cls.__name__} has no column {sorted(unknown)[0]!r}; it has {', '.join(schema)}")
         if count is None:
-            sized = [len(value) for value in columns.values() if np.ndim(value) or isinstance(value, TextArray)]
+            sized = [len(value) for value in columns.values() if isinstance(value, (TextArray, StoredColumn)) or np.ndim(value)]
             if not sized:
                 raise ValueError("count is needed when no column is an array")
             count = sized[0]
@@ -206,8 +154,10 @@ class Table:
             value = columns.get(name, ABSENT if nullable else 0)
             if dtype is None:
                 filled[name] = value if name in columns else TextArray(np.zeros(count, np.int64), np.empty(0, np.uint8))
+            elif isinstance(value, StoredColumn) or np.ndim(value):
+                filled[name] = value
             else:
-                filled[name] = frozen(np.full(count, value, dtype)) if np.ndim(value) == 0 else value
+                filled[name] = frozen(np.full(count, value, dtype))
         return cls(**filled)
 
     @classmethod
@@ -217,7 +167,7 @@ class Table:
 
     def columns(self) -> dict[str, Any]:
         """Column name to array (or `TextArray`), in schema order."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return {name: getattr(self, name) for name in self.schema()}
 
     def take(self: Self, rows: npt.NDArray[Any] | slice) -> Self:
         """The records of these rows (an index array, a mask or a slice), in that order; those of a slice are not copied."""
@@ -254,6 +204,23 @@ class Table:
             if not same:
                 return False
         return True
+
+
+@functools.cache
+def _schema(table: type[Table]) -> Mapping[str, tuple[np.dtype[Any] | None, bool]]:
+    # Asked for with every table that is made: what dataclasses tell of a class, they work out each time.
+    columns = {field.name: (field.metadata["dtype"], field.metadata["nullable"]) for field in dataclasses.fields(table)}
+    return MappingProxyType(columns)
+
+
+@functools.cache
+def _limits(table: type[Table]) -> Mapping[str, tuple[int, int]]:
+    limits = {
+        field.name: (-_INT64_TOP if field.metadata["signed"] else 0, field.metadata["top"] or int(np.iinfo(dtype).max))
+        for field in dataclasses.fields(table)
+        if (dtype := field.metadata["dtype"]) is not None and dtype.kind in "iu"
+    }
+    return MappingProxyType(limits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -258,11 +258,12 @@ class ProfileFile:
             if BODY_NAMES.get(frame.body) != "chunk":
                 continue
             try:
+                if kind is not None and wire.chunk_head(self.data, frame.start, frame.end).kind != kind.kind:
+                    continue
                 head, records = wire.decode_chunk(self.data, frame.start, frame.end, text_bytes=self.limits.text_bytes)
             except wire.CodecError as error:
                 raise FormatError(self.name, str(error), offset=frame.offset, place="chunk") from error
-            if kind is None or head.kind == kind.kind:
-                yield Chunk(frame, head, records)
+            yield Chunk(frame, head, records)
 
 
 def _by_session(scanned: Scan) -> Mapping[int, Sequence[Frame]]:

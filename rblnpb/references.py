@@ -117,7 +117,7 @@ def mended(table: AnyTable, limits: ReferenceLimits, first_row: int = 0) -> tupl
     faults: list[Fault] = []
     changes: dict[str, Any] = {}
     if "launch_id" in table.schema() and len(table):
-        launch_id, top = table.columns()["launch_id"], table.limits()["launch_id"][1]
+        launch_id, top = table.column("launch_id"), table.limits()["launch_id"][1]
         if int(launch_id.max()) > top:
             faults.append(_fault(table, "launch_id", launch_id > top, first_row, is_wild=True))
             changes["launch_id"] = np.where(launch_id > top, 0, launch_id)
@@ -133,10 +133,11 @@ def _dangling(table: Table, limits: ReferenceLimits) -> Iterator[tuple[str, Mask
     """Columns that refer to something that is not there, and in which records."""
     if not len(table):
         return
-    for name, values in table.columns().items():
+    for name in table.schema():
         limit = limits.get(name)
         if limit is None:
             continue
+        values = table.column(name)
         if isinstance(limit, int) and int(values.max()) < limit and (values.dtype.kind == "u" or int(values.min()) >= 0):
             continue
         mask = _is_dangling(values, limit)

@@ -27,7 +27,7 @@ class TableBuilder(Generic[AnyTable]):
         """Take the records of a part of the same kind; they must fit the capacity."""
         stop = self._count + len(part)
         for name, array in self._arrays.items():
-            array[self._count : stop] = getattr(part, name)
+            part.column_into(name, array[self._count : stop])
         for name, texts in self._texts.items():
             texts.append(getattr(part, name))
         self._count = stop

@@ -12,7 +12,8 @@ from typing import Any, Final
 import numpy as np
 
 from rblnpb.codec.packing import TEXT_LIMIT, CodecError, decode_column, decode_text, encode_column, encode_text, length_delimited
-from rblnpb.columns import ABSENT, CHUNK_LIMIT, Table
+from rblnpb.column_arrays import ABSENT, StoredColumn, TextArray, repeated
+from rblnpb.columns import CHUNK_LIMIT, Table
 from rblnpb.container import Buffer, WireError, fields, varint
 from rblnpb.profile import KINDS
 from rblnpb.v1 import columns_pb2
@@ -98,7 +99,7 @@ def decode_chunk(
 ) -> tuple[ChunkHead, Table | None]:
     """Head and records of the Chunk at `data[start:end]`; no table when its kind is not known.
 
-    Raw columns are views of `data` where their dtype in memory is that of the wire, and copies elsewhere.
+    Raw columns are views of `data`; those that are narrower there become arrays of the table when they are asked for.
 
     Args:
         data, start, end: Where it is.
@@ -172,8 +173,9 @@ def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: s
     if "clock_id" in schema:
         columns["clock_id"] = np.uint32(head.clock_id & 0xFFFFFFFF)
     for name, (dtype, nullable) in schema.items():
-        if dtype is not None and np.ndim(columns.get(name, 0)) == 0:
-            # One value for all records, held once.
-            one = np.array(columns.get(name, ABSENT if nullable else 0), dtype)
-            columns[name] = np.broadcast_to(one, head.count)
-    return replace(head, unknown_columns=tuple(unknown)), table.of(head.count, **columns)
+        value = columns.get(name, ABSENT if nullable else 0)
+        if dtype is None:
+            columns.setdefault(name, TextArray(np.zeros(head.count, np.int64), np.empty(0, np.uint8)))
+        elif not isinstance(value, (StoredColumn, np.ndarray)):
+            columns[name] = repeated(value, head.count, dtype)
+    return replace(head, unknown_columns=tuple(unknown)), table(**columns)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import zstandard
 from google.protobuf.message import DecodeError
 
-from rblnpb.columns import ABSENT, TextArray, frozen
+from rblnpb.column_arrays import ABSENT, StoredColumn, TextArray, frozen
 from rblnpb.container import Buffer, fields, varint
 from rblnpb.v1 import columns_pb2
 
@@ -168,7 +168,7 @@ def _compress(data: Bytes, number: int) -> bytes:
 def decode_column(
     data: Buffer, start: int, end: int, count: int, dtype: np.dtype[Any], *, nullable: bool = False, signed: bool = False
 ) -> Any:
-    """The values of the Column at `data[start:end]`: an array, or the one value that all records have.
+    """The values of the Column at `data[start:end]`: an array, or a StoredColumn, or the one value that all records have.
 
     Raises:
         CodecError: It contradicts the schema, or has a value that `dtype` does not hold.
@@ -194,14 +194,13 @@ def decode_column(
             values = _view(data, first, last, count, _RAW_WIDTHS.get(number, 8), kind)
     if values is None:
         raise CodecError(f"it has no form that this version knows{f': {unknown}' if unknown else ''}")
-    if valid is not None and nullable:
-        _refuse_beyond(values, dtype)
-        # In one pass from the width of the wire.
-        filled = np.full(count, ABSENT, dtype)
-        np.copyto(filled, values, where=valid, casting="unsafe")
-        return frozen(filled)
-    values = _as_dtype(values, dtype)
-    return frozen(values) if len(values) > 1 else values[0]
+    is_bare = valid is None or not nullable
+    if is_bare and len(values) == 1:
+        return _as_dtype(values, dtype)[0]
+    _refuse_beyond(values, dtype)
+    if is_bare and values.dtype.itemsize == dtype.itemsize:
+        return frozen(_as_dtype(values, dtype))
+    return StoredColumn(frozen(values), dtype, None if is_bare else valid)
 
 
 def _view(data: Buffer, start: int, end: int, count: int, width: int, kind: str) -> Array:
@@ -281,7 +280,7 @@ def decode_text(data: Buffer, start: int, end: int, count: int, limit: int = TEX
     for number, _, first, last in fields(data, start, end):
         if number == 1:
             sizes = decode_column(data, first, last, count, np.dtype(np.int64))
-    sizes = np.full(count, sizes, np.int64) if np.ndim(sizes) == 0 else sizes
+    sizes = sizes.array() if isinstance(sizes, StoredColumn) else np.full(count, sizes, np.int64) if np.ndim(sizes) == 0 else sizes
     # The largest first: a sum of absurd lengths could come out small.
     total = int(sizes.max()) if int(sizes.max()) > limit else int(sizes.sum())
     if total > limit:
