@@ -122,7 +122,7 @@ class StoredColumn:
             room[:] = ABSENT
             np.copyto(room, self.values, where=self.valid, casting="unsafe")
 
-    def array(self) -> npt.NDArray[Any]:
+    def array(self) -> Any:
         """The table's values, read-only."""
         room = np.empty(len(self), self.dtype)
         self.fill(room)

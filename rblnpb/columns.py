@@ -105,6 +105,11 @@ class Table:
         """The array (or `TextArray`) of a column."""
         return getattr(self, name)
 
+    def repeated_value(self, name: str) -> np.generic | None:
+        """The value of a column that is held once for all records; None where each has its own, and where there is no record."""
+        values = vars(self).get(name)
+        return values[0] if isinstance(values, np.ndarray) and values.strides == (0,) and len(values) else None
+
     def column_into(self, name: str, room: npt.NDArray[Any]) -> None:
         """Write a column into an array of its dtype; what a file has in fewer bytes goes there without an array in between."""
         stored = vars(self)["_stored"].get(name)
