@@ -145,6 +145,8 @@ def _decoded(packets: SessionPackets, placed: PlacedChunk, table: type[AnyTable]
     assert isinstance(part, table)  # its kind was looked at before
     for number in head.unknown_columns:
         packets.odd[f"column {number} of {table.label}"] += 1
+    for name, count in head.unknown_fields:
+        packets.unknowns.fields[name] += count
     packets.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
     return part
 

@@ -136,6 +136,7 @@ class Frame:
         body: Field number of the body; 0 when it has none that is a message.
         start, end: Content of the body, half open.
         crc32: As the payload says; None when it does not.
+        unknown_count: Fields of the payload besides its body that this version does not know.
     """
 
     offset: int
@@ -146,6 +147,7 @@ class Frame:
     start: int
     end: int
     crc32: int | None
+    unknown_count: int = 0
 
     def is_intact(self, data: Buffer) -> bool:
         """Whether the body has the checksum that the payload states; True when it states none."""
@@ -352,7 +354,7 @@ def _find_payload(data: Buffer, start: int, stop: int) -> tuple[int, int] | None
 
 
 def _read_frame(data: Buffer, offset: int, stop: int, start: int, end: int) -> Frame:
-    session_id = sequence = body = body_start = body_end = 0
+    session_id = sequence = body = body_start = body_end = unknown = 0
     crc32: int | None = None
     for number, value, first, last in fields(data, start, end):
         if number == 1:
@@ -363,9 +365,11 @@ def _read_frame(data: Buffer, offset: int, stop: int, start: int, end: int) -> F
             crc32 = value
         elif number >= _FIRST_BODY:
             body, body_start, body_end = number, first, last
+        else:
+            unknown += 1
     if session_id == 0:
         raise WireError(offset, "a payload without a session")
-    return Frame(offset, stop - offset, session_id, sequence, body, body_start, body_end, crc32)
+    return Frame(offset, stop - offset, session_id, sequence, body, body_start, body_end, crc32, unknown)
 
 
 def payload(session_id: int, sequence: int, body: int, content: bytes) -> bytes:

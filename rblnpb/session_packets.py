@@ -191,6 +191,8 @@ class _Order:
         """Those that have their checksum and are no repetition."""
         for frame in frames:
             known = self._seen.get(frame.sequence)
+            if frame.unknown_count:
+                self._packets.unknowns.fields["Payload"] += frame.unknown_count
             if not frame.is_intact(self._packets.data):
                 self._seen.setdefault(frame.sequence, None)
                 place, body = f"byte {frame.offset}", BODY_NAMES.get(frame.body, "unknown")

@@ -6,6 +6,7 @@ generated descriptors, so that the schema stays their only source.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -47,6 +48,8 @@ class ChunkHead:
         clock_id: Clock of its ticks; 0 = none.
         first_ordinal: Ordinal of its first record among those of its kind in the session.
         unknown_columns: Field numbers of columns that this version does not know.
+        unknown_fields: How many other fields this version does not know, by message: of the chunk itself, and of the columns that
+            were decoded.
     """
 
     kind: int
@@ -54,6 +57,7 @@ class ChunkHead:
     clock_id: int
     first_ordinal: int
     unknown_columns: tuple[int, ...] = ()
+    unknown_fields: tuple[tuple[str, int], ...] = ()
 
 
 def encode_chunk(table: Table, clock_id: int, first_ordinal: int, codec: str) -> bytes:
@@ -133,7 +137,7 @@ def chunk_head(data: Buffer, start: int, end: int) -> ChunkHead:
 
 
 def _read_head(data: Buffer, start: int, end: int) -> tuple[ChunkHead, tuple[int, int]]:
-    count = clock_id = first_ordinal = kind = 0
+    count = clock_id = first_ordinal = kind = unknown = 0
     place = (end, end)
     for number, value, first, last in fields(data, start, end):
         if number == 1:
@@ -144,7 +148,10 @@ def _read_head(data: Buffer, start: int, end: int) -> tuple[ChunkHead, tuple[int
             first_ordinal = value
         elif number >= _FIRST_KIND:
             kind, place = number, (first, last)
-    return ChunkHead(kind, count, clock_id, first_ordinal), place
+        else:
+            unknown += 1
+    unknown_fields = (("Chunk", unknown),) if unknown else ()
+    return ChunkHead(kind, count, clock_id, first_ordinal, unknown_fields=unknown_fields), place
 
 
 def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: str, text_bytes: int) -> tuple[ChunkHead, Table]:
@@ -153,6 +160,7 @@ def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: s
     schema, signed = table.schema(), table.signed_columns()
     columns: dict[str, Any] = {}
     unknown: list[int] = []
+    fields_unknown = Counter(dict(head.unknown_fields))
     for number, _, first, last in fields(data, *place):
         name = names.get(number)
         if name is None:
@@ -165,9 +173,10 @@ def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: s
             if name in columns:
                 raise CodecError("it stands twice")
             if dtype is None:
-                columns[name] = decode_text(data, first, last, head.count, text_bytes)
+                columns[name] = decode_text(data, first, last, head.count, text_bytes, fields_unknown)
             else:
-                columns[name] = decode_column(data, first, last, head.count, dtype, nullable=nullable, signed=name in signed)
+                said: dict[str, Any] = {"nullable": nullable, "signed": name in signed, "unknown": fields_unknown}
+                columns[name] = decode_column(data, first, last, head.count, dtype, **said)
         except CodecError as error:
             raise CodecError(f"column {name}: {error}") from error
     if "clock_id" in schema:
@@ -178,4 +187,4 @@ def _read_records(data: Buffer, place: tuple[int, int], head: ChunkHead, only: s
             columns.setdefault(name, TextArray(np.zeros(head.count, np.int64), np.empty(0, np.uint8)))
         elif not isinstance(value, (StoredColumn, np.ndarray)):
             columns[name] = repeated(value, head.count, dtype)
-    return replace(head, unknown_columns=tuple(unknown)), table(**columns)
+    return replace(head, unknown_columns=tuple(unknown), unknown_fields=tuple(fields_unknown.items())), table(**columns)

@@ -7,12 +7,14 @@ What a file claims is checked before it is believed: forms, lengths, widths, ran
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 
 from rblnpb.column_arrays import ABSENT, StoredColumn, TextArray, frozen
 from rblnpb.container import Buffer, fields, varint
@@ -165,8 +167,20 @@ def _compress(data: Bytes, number: int) -> bytes:
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
+Unknown = Counter[str]
+"""How many fields this version does not know, by message."""
+
+
 def decode_column(
-    data: Buffer, start: int, end: int, count: int, dtype: np.dtype[Any], *, nullable: bool = False, signed: bool = False
+    data: Buffer,
+    start: int,
+    end: int,
+    count: int,
+    dtype: np.dtype[Any],
+    *,
+    nullable: bool = False,
+    signed: bool = False,
+    unknown: Unknown | None = None,
 ) -> Any:
     """The values of the Column at `data[start:end]`: an array, or a StoredColumn, or the one value that all records have.
 
@@ -176,24 +190,27 @@ def decode_column(
     kind = "f" if dtype.kind == "f" else "i" if signed else "u"
     values: Any = None
     valid: npt.NDArray[np.bool_] | None = None
-    unknown: list[int] = []
+    unknown = Counter() if unknown is None else unknown
+    others: list[int] = []
     for number, value, first, last in fields(data, start, end):
         if number == _VALIDITY:
-            valid = _decode_validity(data[first:last], count)
+            valid = _decode_validity(data[first:last], count, unknown)
         elif number > _VALIDITY:
-            unknown.append(number)
+            others.append(number)
         elif values is not None:
             raise CodecError("it is given twice, or in two forms or segments")
         elif number == _CONSTANT:
             values = np.array([value], np.uint64).view(f"<{kind}8")
         elif number == _PACKED:
-            values = _decode_packed(data[first:last], count, kind)
+            values = _decode_packed(data[first:last], count, kind, unknown)
         elif (number == _F64) != (kind == "f"):
             raise CodecError(f"it is of {'doubles' if kind == 'f' else 'integers'} and stands in form {number}")
         else:
             values = _view(data, first, last, count, _RAW_WIDTHS.get(number, 8), kind)
     if values is None:
-        raise CodecError(f"it has no form that this version knows{f': {unknown}' if unknown else ''}")
+        raise CodecError(f"it has no form that this version knows{f': {others}' if others else ''}")
+    if others:
+        unknown["Column"] += len(others)
     is_bare = valid is None or not nullable
     if is_bare and len(values) == 1:
         return _as_dtype(values, dtype)[0]
@@ -226,8 +243,8 @@ def _refuse_beyond(values: Array, dtype: np.dtype[Any]) -> None:
             raise CodecError(f"it holds {int(values.max())}, its limit is {top}")
 
 
-def _decode_packed(content: Buffer, count: int, kind: str) -> Array:
-    message = _parse(columns_pb2.PackedValues, content)
+def _decode_packed(content: Buffer, count: int, kind: str, unknown: Unknown) -> Array:
+    message = _parse(columns_pb2.PackedValues, content, unknown)
     value_width, stored_width, transforms = message.value_width, message.stored_width, list(message.transforms)
     if value_width not in _RAW_FORMS or stored_width not in _RAW_FORMS or (kind == "f" and value_width != 8):
         raise CodecError(f"widths are 1, 4 or 8 bytes (8 for doubles), not {value_width} and {stored_width}")
@@ -263,23 +280,26 @@ def _undo_delta(stored: Array, first_value: int, value_width: int) -> Array:
     return values.astype(f"<u{value_width}").view(np.uint8)
 
 
-def _decode_validity(content: Buffer, count: int) -> npt.NDArray[np.bool_]:
-    message = _parse(columns_pb2.Validity, content)
+def _decode_validity(content: Buffer, count: int, unknown: Unknown) -> npt.NDArray[np.bool_]:
+    message = _parse(columns_pb2.Validity, content, unknown)
     bits = np.frombuffer(_decompress(message.bits, message.codec, (count + 7) // 8), np.uint8)
     return np.unpackbits(bits, count=count, bitorder="little").view(np.bool_)
 
 
-def decode_text(data: Buffer, start: int, end: int, count: int, limit: int = TEXT_LIMIT) -> TextArray:
+def decode_text(
+    data: Buffer, start: int, end: int, count: int, limit: int = TEXT_LIMIT, unknown: Unknown | None = None
+) -> TextArray:
     """The strings of the TextColumn at `data[start:end]`.
 
     Raises:
         CodecError: It contradicts the schema, or claims more than `limit` bytes.
     """
-    message = _parse(columns_pb2.TextColumn, data[start:end])
+    unknown = Counter() if unknown is None else unknown
+    message = _parse(columns_pb2.TextColumn, data[start:end], unknown)
     sizes: Any = np.int64(0)
     for number, _, first, last in fields(data, start, end):
         if number == 1:
-            sizes = decode_column(data, first, last, count, np.dtype(np.int64))
+            sizes = decode_column(data, first, last, count, np.dtype(np.int64), unknown=unknown)
     sizes = sizes.array() if isinstance(sizes, StoredColumn) else np.full(count, sizes, np.int64) if np.ndim(sizes) == 0 else sizes
     # The largest first: a sum of absurd lengths could come out small.
     total = int(sizes.max()) if int(sizes.max()) > limit else int(sizes.sum())
@@ -288,11 +308,14 @@ def decode_text(data: Buffer, start: int, end: int, count: int, limit: int = TEX
     return TextArray(frozen(np.cumsum(sizes)), np.frombuffer(_decompress(message.text, message.codec, total), np.uint8))
 
 
-def _parse(message: Any, content: Buffer) -> Any:
+def _parse(message: Any, content: Buffer, unknown: Unknown) -> Any:
     try:
-        return message.FromString(bytes(content))
+        parsed = message.FromString(bytes(content))
     except DecodeError as error:
         raise CodecError(f"its {message.DESCRIPTOR.name} is no message: {error}") from error
+    if count := len(UnknownFieldSet(parsed)):
+        unknown[message.DESCRIPTOR.name] += count
+    return parsed
 
 
 def _decompress(content: bytes, codec: int, size: int) -> bytes:
