@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import os
 import random
 import signal
 import sys
@@ -117,8 +118,13 @@ def guided(atheris: Any, target: Target, options: argparse.Namespace) -> int:
 
     def mutate(data: bytes, max_size: int, seed: int) -> bytes:
         draw = random.Random(seed)
-        changed = target.mutate(data, draw) if draw.random() < 0.7 else atheris.Mutate(data, max_size)
-        return changed[:max_size]
+        if draw.random() > 0.7:
+            return bytes(atheris.Mutate(data, max_size))
+        try:
+            return target.mutate(data, draw)[:max_size]
+        except Exception:  # noqa: BLE001  # the mutator is broken; atheris would wait for ever
+            traceback.print_exc()
+            os._exit(2)
 
     with tempfile.TemporaryDirectory() as begun:
         for data in inputs(target, options.target, options.corpus):
