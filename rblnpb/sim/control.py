@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from rblnpb.naming import NameStyle
+from rblnpb.process_lock import ProcessLock
 from rblnpb.sim.runtime import Runtime
 
 __all__ = ["Control", "NewRuntime", "Window"]
@@ -72,7 +73,7 @@ class Control:
         """
         self._new_runtime, self._stream, self._is_profiling = new_runtime, stream, is_profiling
         self._process_id = os.getpid()
-        self._lock = threading.RLock()
+        self._lock = ProcessLock()
         self._runtimes: dict[int, Runtime] = {}
         self._window: Window | None = None
         self._was_ended = False

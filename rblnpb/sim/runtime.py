@@ -6,7 +6,6 @@ RBLN_PROFILER=1  ->  Runtime  ->  launch, launch, ...  ->  close: the generation
 from __future__ import annotations
 
 import os
-import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from rblnpb._version import __version__
 from rblnpb.columns import Int64
 from rblnpb.errors import RblnpbError
 from rblnpb.naming import NameStyle
+from rblnpb.process_lock import ProcessLock
 from rblnpb.profile import HostActivity, OverheadKind, Session
 from rblnpb.sim.calls import Calls, Load
 from rblnpb.sim.draws import Draws
@@ -98,7 +98,8 @@ class Runtime:
         """
         self._process_id = os.getpid()
         self._clock, self._real_clock, self._stream, self._wait_until = clock, real_clock, stream, wait_until
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
+        self._is_said = False
         self._launch_count = 0
         self._call_counts: Counter[int] = Counter()
         self._rows: dict[str, int] = {}
@@ -170,6 +171,7 @@ class Runtime:
         Raises:
             UsageError: There is no such program.
         """
+        self.say_unrecorded()
         with self._lock:
             begin_ns = self._clock()
             row, is_new = self._compiled(program)
@@ -193,6 +195,14 @@ class Runtime:
             for work, from_ns, to_ns in (*compiles, (HostActivity.SUBMIT, launch_ns, submitted_ns), *waits):
                 recording.host(work, from_ns, to_ns, thread_id, launched.launch_id)
         return launched
+
+    def say_unrecorded(self) -> None:
+        """Say, once, in a process that was forked off while it was recorded, that what it launches is in no profile."""
+        if self._recording is not None and os.getpid() != self._process_id and not self._is_said:
+            self._is_said = True
+            whence = f"process {os.getpid()} was forked off from process {self._process_id}"
+            text = f"rblnpb: {whence}, which is recorded; what it launches is not, but for windows that it begins itself"
+            print(text, file=self._stream)
 
     def copied(self, activity: HostActivity, start_ns: int, end_ns: int, *, thread_id: int, size_bytes: int) -> None:
         """Record a copy between host and device that the program asked for: COPY_IN or COPY_OUT, host monotonic clock."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
+
+from rblnpb.process_lock import ProcessLock
 
 __all__ = ["BOUNCES", "SLOW_COPIES", "Counts", "Group", "Key", "Sum", "Tally"]
 
@@ -105,7 +106,7 @@ class Counts:
     """The counters of a process. Any thread may count."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self._sums: dict[Key, list[int]] = {}
         self._places: dict[str, str] = {}
         self._is_open = False

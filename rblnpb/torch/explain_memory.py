@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Iterable
 from typing import Any
+
+from rblnpb.process_lock import ProcessLock
 
 __all__ = ["DeviceMemory"]
 
@@ -18,7 +19,7 @@ class DeviceMemory:
 
     def __init__(self) -> None:
         # Storages go away whenever Python frees something, also while this thread is in here.
-        self._lock = threading.RLock()
+        self._lock = ProcessLock()
         self._held: dict[int, weakref.ref[Any]] = {}
         self.current_bytes = 0
         self.peak_bytes = 0

@@ -14,6 +14,7 @@ from types import FrameType, MappingProxyType
 from typing import Final
 
 from rblnpb.naming import NameStyle
+from rblnpb.process_lock import ProcessLock
 from rblnpb.profile import HostActivity, OverheadKind
 from rblnpb.sim import Control, Runtime
 from rblnpb.torch.choices import Choices, is_on
@@ -48,7 +49,7 @@ class DeviceSession:
         self.memory = DeviceMemory()
         self._choices = choices
         self._is_profiled = is_on(choices.environ.get("RBLN_PROFILER"))
-        self._lock = threading.Lock()
+        self._lock = ProcessLock()
         self.control = Control(self._new_runtime, sys.stdout, is_profiling=self._is_profiled)
         self.is_torch_recording = False
         self._shapes: set[tuple[object, ...]] = set()
@@ -88,6 +89,8 @@ class DeviceSession:
         if self.is_recording:
             instance = self.control.instance_number
             self.control.runtime().launch(_PROGRAM_OF.get(op, op), thread_id=threading.get_native_id(), instance=instance)
+        elif self._is_profiled:
+            self.control.runtime().say_unrecorded()
 
     def compiled(self, op: str, signature: tuple[object, ...]) -> None:
         """Note that an operator runs with these shapes and types; the first time, a program is compiled for them."""

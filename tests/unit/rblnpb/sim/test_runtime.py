@@ -164,6 +164,9 @@ def test_an_unknown_program_is_refused_and_the_recording_goes_on(tmp_path: Path)
     assert len(rblnpb.read(runtime.path).launches) == 1
 
 
+SAID = "what it launches is not, but for windows that it begins itself"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_process_that_was_forked_off_neither_records_nor_reports(tmp_path: Path) -> None:
     script = """
@@ -173,6 +176,7 @@ def test_a_process_that_was_forked_off_neither_records_nor_reports(tmp_path: Pat
         runtime = Runtime(environ=settings, clock=time.monotonic_ns, real_clock=time.time_ns, stream=sys.stdout)
         runtime.launch("mm", thread_id=1)
         if os.fork() == 0:
+            runtime.launch("mm", thread_id=2)
             runtime.launch("mm", thread_id=2)
             runtime.close()
             sys.stdout.flush()
@@ -186,6 +190,9 @@ def test_a_process_that_was_forked_off_neither_records_nor_reports(tmp_path: Pat
     (path,) = tmp_path.iterdir()
     profile = rblnpb.read(path)
     assert (done.stdout.count("Generation Status Report"), profile.launches.thread_id.tolist(), profile.findings) == (1, [1], ())
+    # Said once, by the one that is not recorded.
+    (said,) = [line for line in done.stdout.splitlines() if "forked off" in line]
+    assert said.endswith(f"from process {profile.session.process_id}, which is recorded; {SAID}")
 
 
 def test_the_clocks_are_read_at_both_ends_and_every_second(tmp_path: Path) -> None:
@@ -286,3 +293,31 @@ def test_a_disk_that_fills_up_costs_records_which_the_report_counts_even_where_t
     (path,) = tmp_path.iterdir()
     assert len(rblnpb.read(path).launches) == kept
     assert int(said[-1]) <= 3_000
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_two_processes_that_start_in_one_millisecond_have_a_file_each(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if not child:
+            # All of them wait for the same moment, at a clock that stands still.
+            os.close(writer)
+            os.read(reader, 1)
+            settings = {"RBLN_PROFILER": "1"}
+            runtime = Runtime(
+                environ=settings, clock=lambda: 5, real_clock=lambda: 10**18, stream=io.StringIO(), directory=tmp_path
+            )
+            runtime.launch("mm", thread_id=os.getpid())
+            runtime.close()
+            os._exit(0)
+        children.append(child)
+    os.close(writer)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    os.close(reader)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [profile_file_name(10**18, ordinal) for ordinal in range(4)]
+    profiles = [rblnpb.read(path) for path in tmp_path.iterdir()]
+    assert sorted(profile.launches.thread_id.tolist()[0] for profile in profiles) == sorted(children)
+    assert len({profile.session.session_id for profile in profiles}) == 4
