@@ -116,11 +116,11 @@ class Speller:
         if self._style is NameStyle.PLAIN or not len(parts):
             return np.empty((len(parts), 0), np.uint8), tails, tail_bytes
         heads, size = self._heads(parts)
-        if int(size.min()) == int(size.max()):
-            return heads[:, : int(size[0])], tails, tail_bytes
+        if isinstance(size, int):
+            return heads, tails, tail_bytes
         return heads[:, :0], *_side_by_side(heads, size, tails, tail_bytes)
 
-    def _heads(self, parts: NameParts) -> tuple[UInt8, Int64]:
+    def _heads(self, parts: NameParts) -> tuple[UInt8, Int64 | int]:
         """What stands before the tails of calls, and how long each is. Mostly slices of one call follow each other."""
         columns = [parts.sequence, *([parts.instance] if self._style is NameStyle.MULTI_STREAM else ())]
         columns += [parts.is_whole] if parts.is_whole is not None else ()
@@ -129,14 +129,15 @@ class Speller:
             is_next |= column[1:] != column[:-1]
         first = np.concatenate(([0], np.flatnonzero(is_next) + 1))
         if len(first) > len(parts) // 16:
-            kinds, row = distinct(*columns)
-            texts = self._spell_heads(*(kind.tolist() for kind in kinds))
-            return _rows(_padded(texts), row), np.array(list(map(len, texts)), np.int64)[row]
-        texts = self._spell_heads(*(column[first].tolist() for column in columns))
-        length = np.diff(first, append=len(parts))
-        table = _padded(texts)
-        repeated = table.view(f"V{table.shape[1]}")[:, 0].repeat(length)
-        return repeated.view(np.uint8).reshape(len(parts), -1), np.array(list(map(len, texts)), np.int64).repeat(length)
+            columns, row = distinct(*columns)
+        else:
+            columns = [column[first] for column in columns]
+            row = np.arange(len(first), dtype=np.int32).repeat(np.diff(first, append=len(parts)))
+        texts = self._spell_heads(*(column.tolist() for column in columns))
+        heads, sizes = _rows(_padded(texts), row), list(map(len, texts))
+        if min(sizes) == max(sizes):
+            return heads[:, : sizes[0]], sizes[0]
+        return heads, np.array(sizes, np.int64)[row]
 
     def _spell_heads(self, calls: list[int], *others: list[int]) -> list[bytes]:
         if self._style is NameStyle.MULTI_STREAM:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rblnpb.byte_rows
 from rblnpb.byte_rows import Column, Entries, Joiner, Optional, Padded, join, row_sizes, stack
 
 
@@ -50,6 +52,17 @@ def test_rows_are_joined_as_pythons_bytes_would_be(rows: list[tuple[bytes, int, 
 
     assert join(len(rows), columns).tobytes() == b"".join(wanted)
     assert np.broadcast_to(row_sizes(columns), len(rows)).tolist() == list(map(len, wanted))
+
+
+@given(st.lists(texts, min_size=1, max_size=9), st.integers(1, 4), st.sampled_from([0, 4, 256]))
+def test_rows_that_end_with_their_text_are_joined_some_at_a_time(ends: list[bytes], few_rows: int, short: int) -> None:
+    one = np.arange(len(ends), dtype=np.uint8)[:, None]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rblnpb.byte_rows, "_FEW_ROWS", few_rows)
+        patch.setattr(rblnpb.byte_rows, "_SHORT", short)
+        joined = join(len(ends), [b"<", one, b">", padded(*ends)])
+
+    assert joined.tobytes() == b"".join(b"<%c>" % row + end for row, end in enumerate(ends))
 
 
 def test_nothing_joins_to_nothing() -> None:
