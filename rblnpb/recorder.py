@@ -25,8 +25,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import BinaryIO, Final
 
-from rblnpb._recorder_buffer import LossCount, Pending, Row, row_of
+from rblnpb._recorder_buffer import LossCount, Pending
 from rblnpb._recorder_file import RecorderFile
+from rblnpb._recorder_rows import packed_row
 from rblnpb.clock import Clock, ClockSnapshot, clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Table
 from rblnpb.errors import OutputError
@@ -188,10 +189,14 @@ class Recorder:
         """
         if self._is_forked:
             return DROPPED
+        now_ns = self._clock()
         with self._lock:
-            row = row_of(kind, columns, self._strings)
             number = self._reserve(kind.kind, 1)
-        return number if self._keep(kind.kind, row, 1, number) else DROPPED
+            row = packed_row(kind, number, columns, self._strings)
+            kept, is_due = self._put(kind.kind, row, 1, number, now_ns)
+        if is_due:
+            self._write_due(now_ns)
+        return number if kept else DROPPED
 
     def record(self, table: Table) -> int:
         """Record many things of one kind; as many of the first of them as there is room for.
@@ -211,8 +216,13 @@ class Recorder:
         kept = 0
         for at in range(0, count, size):
             part = table.take(slice(at, at + size)) if count > size else table
-            kept += self._keep(table.kind, part, len(part), number + at, following=count - at - len(part))
-            if kept < at + len(part):
+            now_ns = self._clock()
+            with self._lock:
+                more, is_due = self._put(table.kind, part, len(part), number + at, now_ns, following=count - at - len(part))
+            if is_due:
+                self._write_due(now_ns)
+            kept += more
+            if more < len(part):
                 break
         return number if kept else DROPPED
 
@@ -260,27 +270,30 @@ class Recorder:
         self._next_numbers[kind] += count
         return number
 
-    def _keep(self, kind: int, records: Table | Row | None, count: int, number: int, *, following: int = 0) -> int:
-        """Keep the first of some records, numbered from `number` on, as far as there is room, and write what is due.
+    def _put(
+        self, kind: int, records: Table | bytes | None, count: int, number: int, now_ns: int, *, following: int = 0
+    ) -> tuple[int, bool]:
+        """Keep the first of some records, numbered from `number` on, as far as there is room.
 
-        The others are counted as lost, and with them those that follow in their table. Gives how many were kept.
+        The others are counted as lost, and with them those that follow in their table. Gives how many were kept, and whether it is
+        time to write.
         """
-        now_ns = self._clock()
-        with self._lock:
-            waiting = self._pending.counts[kind]
-            kept, reason = min(count, max(self._capacity - waiting, 0)), LossReason.BUFFER_FULL
-            if self._ended_ns is not None:
-                kept, reason = 0, LossReason.AFTER_END
-            elif records is None:
-                kept, reason = 0, LossReason.INVALID
-            if kept < count:
-                self._lose(kind, reason, count - kept + following, now_ns)
-            if records is not None and kept:
-                self._pending.put(kind, records, kept, number)
-            is_due = waiting + kept >= self._flush_records or now_ns - self._last_flush_ns >= self._flush_interval_ns
-        if is_due and self._ended_ns is None and not self._writing.locked():
+        waiting = self._pending.counts[kind]
+        room = self._capacity - waiting
+        kept, reason = (count if count <= room else max(room, 0)), LossReason.BUFFER_FULL
+        if self._ended_ns is not None:
+            kept, reason = 0, LossReason.AFTER_END
+        elif records is None:
+            kept, reason = 0, LossReason.INVALID
+        if kept < count:
+            self._lose(kind, reason, count - kept + following, now_ns)
+        if records is not None and kept:
+            self._pending.put(kind, records, kept, number)
+        return kept, waiting + kept >= self._flush_records or now_ns - self._last_flush_ns >= self._flush_interval_ns
+
+    def _write_due(self, now_ns: int) -> None:
+        if self._ended_ns is None and not self._writing.locked():
             _undisturbed(functools.partial(self._flush, now_ns, is_waiting=False))
-        return kept
 
     def _lose(self, kind: int, reason: LossReason, count: int, now_ns: int) -> None:
         for losses in (self._losses, self._unwritten_losses):

@@ -54,7 +54,7 @@ class Interruption:
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
         name = frame.f_code.co_filename
-        if not name.endswith(("recorder.py", "_recorder_buffer.py", "rblnpb/strings.py")):
+        if not name.endswith(("recorder.py", "_recorder_buffer.py", "_recorder_rows.py", "rblnpb/strings.py")):
             return None
         if event == "line" and not self.is_done and not _is_with(frame):
             self.seen.add((name, frame.f_lineno))
