@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from rblnpb.errors import OutputError
+from rblnpb.output import open_output
 from rblnpb.torch.activity import Activity
 
 __all__ = ["add_device_rows"]
@@ -39,24 +41,43 @@ def add_device_rows(path: str, activity: Activity, owner_ids: tuple[int, ...]) -
         path: Of the trace, which is changed.
         activity: What the device did.
         owner_ids: For each launch, the "External id" of its operator; 0 = none.
+
+    Raises:
+        OutputError: The rows cannot be written; the trace is as it was.
     """
     if path.endswith(".gz"):
         text = gzip.decompress(Path(path).read_bytes())
         base, end = _BASE.search(text), _last_end(text)
         if base and end is not None:
             rows = _rows(activity, owner_ids, int(base[1]))
-            Path(path).write_bytes(gzip.compress(text[:end] + b"".join(rows) + text[end:]))
+            with open_output(path, force=True) as file:
+                file.write(gzip.compress(text[:end] + b"".join(rows) + text[end:]))
         return
-    with Path(path).open("r+b") as file:
+    with Path(path).open("rb") as file:
         base = _BASE.search(file.read(_TAIL_BYTES))
         start = max(file.seek(0, 2) - _TAIL_BYTES, 0)
         file.seek(start)
         tail = file.read()
         end = _last_end(tail)
-        if base and end is not None:
-            file.seek(start + end)
-            file.writelines(_rows(activity, owner_ids, int(base[1])))
-            file.write(tail[end:])
+    if base and end is not None:
+        _insert(Path(path), start + end, _rows(activity, owner_ids, int(base[1])), tail[end:])
+
+
+def _insert(path: Path, offset: int, rows: Iterator[bytes], rest: bytes) -> None:
+    """Write rows into a file where its rest began, and that behind them; the file is as it was when that fails."""
+    try:
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.writelines(rows)
+            file.write(rest)
+    except BaseException as error:
+        with path.open("r+b") as file:
+            file.truncate(offset)
+            file.seek(offset)
+            file.write(rest)
+        if isinstance(error, OSError):
+            raise OutputError(f"cannot add what the device did to {path}: {error.strerror or error}") from error
+        raise
 
 
 def _last_end(text: bytes) -> int | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rblnpb.errors import OutputError
 from rblnpb.sim import simulate
 from rblnpb.torch.activity import Activity, DeviceEvent, Lane, Launch, device_activity, owners
 from rblnpb.torch.trace_file import add_device_rows
@@ -86,6 +88,27 @@ def test_rows_are_added_at_the_end_and_the_rest_stays(tmp_path: Path, name: str)
         ("X", "i1_0_W0_mm_0"),
         ("X", "stray"),
     ]
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_trace_to_which_nothing_can_be_added_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: BaseException
+) -> None:
+    def rows(*_: object) -> Iterator[bytes]:
+        yield b"x" * 100_000
+        raise error
+
+    path = tmp_path / name
+    before = gzip.compress(TRACE.encode()) if name.endswith(".gz") else TRACE.encode()
+    path.write_bytes(before)
+    monkeypatch.setattr("rblnpb.torch.trace_file._rows", rows)
+
+    with pytest.raises((OutputError, KeyboardInterrupt)):
+        add_device_rows(str(path), ACTIVITY, (1234,))
+
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_slice_says_what_a_plugin_of_kineto_would(tmp_path: Path) -> None:

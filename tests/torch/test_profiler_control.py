@@ -179,3 +179,40 @@ def test_without_a_device_that_is_said(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stderr.splitlines()[-1].split(":")[0]) == (1, "RuntimeError")
     assert "this process has no simulated device" in done.stderr
+
+
+@needs_posix
+@pytest.mark.parametrize(("way", "code"), [("SIGINT", 130), ("SIGTERM", -15)])
+def test_a_script_that_is_stopped_leaves_what_was_flushed_and_has_its_signals_to_itself(
+    tmp_path: Path, way: str, code: int
+) -> None:
+    run_lines(
+        tmp_path,
+        "x @ x",
+        "time.sleep(1.1)",
+        "x @ x  # the call that writes",
+        f"os.kill(os.getpid(), signal.{way})",
+        code=code,
+        RBLN_PROFILER="1",
+    )
+    (path,) = tmp_path.glob("*.pb")
+    profile = rblnpb.read(path)
+    # Ctrl-C ends Python in order, and the runtime with it; SIGTERM ends a script at once, as it does without a profiler.
+    assert profile.is_complete == (way == "SIGINT")
+    assert len(profile.launches) in ([2] if profile.is_complete else [1, 2])
+
+
+def test_an_exception_of_a_script_passes_and_its_profile_is_whole(tmp_path: Path) -> None:
+    run_lines(tmp_path, "x @ x", "1 / 0", code=1, RBLN_PROFILER="1")
+    assert programs(the_path(tmp_path)) == ["mm"]
+
+
+def test_a_script_that_leaves_at_once_keeps_what_was_flushed(tmp_path: Path) -> None:
+    run_lines(tmp_path, "x @ x", "time.sleep(1.1)", "x @ x", "os._exit(3)", code=3, RBLN_PROFILER="1")
+    profile = rblnpb.read(the_path(tmp_path))
+    assert (len(profile.launches) > 0, profile.is_complete) == (True, False)
+
+
+def the_path(folder: Path) -> Path:
+    (path,) = folder.glob("*.pb")
+    return path
