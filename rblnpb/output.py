@@ -134,14 +134,16 @@ def _remove_stale(scratch: Path, prefix: str) -> None:
     """Remove what killed processes of this host left in the folder. What cannot be told or removed stays."""
     if sys.platform == "win32":
         return
-    with contextlib.suppress(OSError):
-        # The clock of the file system tells how old others are.
-        oldest = scratch.stat().st_mtime - _STALE_SECONDS
-        for other in os.scandir(scratch.parent):
-            if other.name.startswith(prefix) and other.is_file(follow_symlinks=False) and other.stat().st_mtime < oldest:
-                with contextlib.suppress(OSError), Path(other).open("r+b") as file:
+    others: list[Path] = []
+    with contextlib.suppress(OSError), os.scandir(scratch.parent) as entries:
+        others = [Path(entry) for entry in entries if entry.name.startswith(prefix) and entry.is_file(follow_symlinks=False)]
+    for other in others:
+        # The clock of the file system tells how old it is.
+        with contextlib.suppress(OSError):
+            if other.stat().st_mtime < scratch.stat().st_mtime - _STALE_SECONDS:
+                with other.open("r+b") as file:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    Path(other).unlink()
+                    other.unlink()
 
 
 def _host() -> str:
