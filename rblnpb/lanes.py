@@ -1,6 +1,6 @@
 """Rows on which no two slices cross: viewers draw a slice inside of another or beside it, and lose one that lies half in it.
 
-Crossing is rare, and it is found on whole columns. Only between the first and the last slice of such a place are slices taken
+Crossing is rare, and it is found on columns. A slice that crosses nothing stays and is in nobody's way. Only the others are taken
 one by one, in the order in which Perfetto takes them, so that those go to another row which Perfetto would have dropped.
 """
 
@@ -42,14 +42,17 @@ def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64, a
         part = rows[low:high]
         if _are_apart(start_ns, duration_ns, part, ends[(ends > low) & (ends < high)] - low):
             continue
-        opens, closes = _spans(track[part], start_ns[part], duration_ns[part])
-        order = outer_first(opens, closes)
-        opens, closes = opens[order], closes[order]
+        opens, closes = _spans(track, start_ns, duration_ns, part)
+        if not (opens[1:] > opens[:-1]).all():
+            order = outer_first(opens, closes)
+            part[:] = part[order]
+            opens = opens[order]
+            closes = closes[order]
+        odd = _crossing(opens, closes)
+        opens, closes = opens[odd], closes[odd]
         is_free = np.maximum.accumulate(closes)[:-1] <= opens[1:]
-        for begin, end in _batches(np.append(np.flatnonzero(is_free) + 1, len(part))):
-            for first, last in _crossing_places(opens[begin:end], closes[begin:end]):
-                place = slice(begin + first, begin + last)
-                lane[part[order[place]]] = _first_fit(opens[place].tolist(), closes[place].tolist())
+        for begin, end in _batches(np.append(np.flatnonzero(is_free) + 1, len(odd))):
+            lane[part[odd[begin:end]]] = _first_fit(opens[begin:end].tolist(), closes[begin:end].tolist())
     return lane
 
 
@@ -101,15 +104,20 @@ def _are_apart(start_ns: Int64, duration_ns: Int64, rows: npt.NDArray[np.integer
     return True
 
 
-def _spans(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64) -> tuple[Int64, Int64]:
-    """Where slices open and close, as `one_line` places them."""
-    end_ns = start_ns + duration_ns
-    first = int(start_ns.min())
-    length = int(end_ns.max()) - first + 1
-    if length * (int(track.max()) + 1) < np.iinfo(np.int64).max:
-        opens = track * np.int64(length) + (start_ns - first)
-        return opens, opens + duration_ns
-    opens, closes = np.split(one_line(np.tile(track, 2), np.concatenate((start_ns, end_ns))), 2)
+def _spans(
+    track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64, rows: npt.NDArray[np.integer]
+) -> tuple[Int64, Int64]:
+    """Where some slices open and close, as `one_line` places them, in little more memory than that takes."""
+    opens, closes, own = start_ns[rows], duration_ns[rows], track[rows]
+    first, least, most = int(opens.min()), int(own.min()), int(own.max())
+    length = 1 - first + max(int((opens[at : at + _BATCH] + closes[at : at + _BATCH]).max()) for at in range(0, len(rows), _BATCH))
+    if length * (most - least + 1) >= np.iinfo(np.int64).max:
+        opens, closes = np.split(one_line(np.tile(own, 2), np.concatenate((opens, opens + closes))), 2)
+        return opens, closes
+    opens -= first
+    if most > least:
+        opens += (own - least) * np.int64(length)
+    closes += opens
     return opens, closes
 
 
@@ -134,12 +142,14 @@ def one_line(track: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
     return track * np.int64(len(moments)) + rank
 
 
-def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.intp]:
+def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.integer]:
     """The order of opening; of slices that open together the one that closes last comes first, then the earlier row."""
     if (opens[1:] > opens[:-1]).all():
         return np.arange(len(opens))
-    order = np.argsort(opens, kind="stable")
-    is_tie = np.diff(opens[order]) == 0
+    narrow: type[np.integer] = np.int32 if len(opens) < 1 << 31 else np.int64
+    order: npt.NDArray[np.integer] = np.argsort(opens, kind="stable").astype(narrow)
+    opened = opens[order]
+    is_tie = opened[1:] == opened[:-1]
     if is_tie.any():
         together = np.flatnonzero(np.concatenate(([False], is_tie)) | np.concatenate((is_tie, [False])))
         rows = order[together]
@@ -147,8 +157,25 @@ def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.intp]:
     return order
 
 
-def _crossing_places(opens: Int64, closes: Int64) -> list[tuple[int, int]]:
-    """Ranges of slices, sorted outer before inner, outside of which nothing crosses anything.
+def _crossing(opens: Int64, closes: Int64) -> Int64:
+    """Rows of slices that cross another, sorted outer before inner: a batch at a time, with those before it that are still open."""
+    crosses = np.zeros(len(opens), np.bool_)
+    around = np.empty(0, np.int64)
+    first = 0
+    while first < len(opens):
+        last = min(first + max(_BATCH, len(around)), len(opens))
+        rows = np.concatenate((around, np.arange(first, last)))
+        own_opens, own_closes = opens[rows], closes[rows]
+        odd = np.flatnonzero(_is_among_crossing(own_opens, own_closes))
+        if len(odd):
+            crosses[rows[odd]] |= _crosses(own_opens[odd], own_closes[odd])
+        around = rows[own_closes > opens[min(last, len(opens) - 1)]]
+        first = last
+    return np.flatnonzero(crosses)
+
+
+def _is_among_crossing(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
+    """Which of some slices, sorted outer before inner, cross another or stand between two that do.
 
     A slice finds some slices open when it opens and leaves some open when it closes. Without crossings these are the same ones,
     those that contain it. A slice finds one more for each that crosses it from the left, and leaves one more for each that
@@ -162,10 +189,44 @@ def _crossing_places(opens: Int64, closes: Int64) -> list[tuple[int, int]]:
     closed_before[closing] = place
     found = place - np.searchsorted(closes[closing], opens, side="right")
     left = np.searchsorted(opens, closes, side="left") - closed_before - 1
-    straddled = np.cumsum(found - left) != 0
-    firsts = np.flatnonzero(straddled & ~np.concatenate(([False], straddled[:-1])))
-    lasts = np.flatnonzero(straddled & ~np.concatenate((straddled[1:], [False])))
-    return list(zip(firsts.tolist(), (lasts + 2).tolist(), strict=True))
+    is_straddled: npt.NDArray[np.bool_] = np.cumsum(found - left) != 0
+    is_straddled[1:] |= is_straddled[:-1].copy()
+    return is_straddled
+
+
+def _crosses(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
+    """Which of some slices, sorted outer before inner, cross another."""
+    crosses = _crosses_later(opens, closes)
+    # What crosses from the left crosses from the right when time runs backwards.
+    order = outer_first(-closes, -opens)
+    crosses[order] |= _crosses_later(-closes[order], -opens[order])
+    return crosses
+
+
+def _crosses_later(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
+    """Which of some slices, sorted outer before inner, are open when one opens that closes after them."""
+    count = len(opens)
+    low, high = np.arange(1, count + 1), np.searchsorted(opens, closes, side="left")
+    # A binary tree of maxima: the greatest of any range is that of two nodes, at most, on each of its floors.
+    size = 1 << count.bit_length()
+    tree = np.zeros(2 * size, np.int64)
+    tree[:] = np.iinfo(np.int64).min
+    tree[size : size + count] = closes
+    floor = size
+    while floor > 1:
+        tree[floor // 2 : floor] = np.maximum(tree[floor : 2 * floor : 2], tree[floor + 1 : 2 * floor : 2])
+        floor //= 2
+    crosses = np.zeros(count, np.bool_)
+    rows = np.flatnonzero(low < high)
+    low, high = low[rows] + size, high[rows] + size
+    while len(rows):
+        # Where a range does not begin or end inside of a pair, the node that is looked at is within it, or empty.
+        own = closes[rows]
+        crosses[rows] |= ((low & 1 == 1) & (tree[low] > own)) | ((high & 1 == 1) & (tree[high - 1] > own))
+        low, high = (low + 1) >> 1, high >> 1
+        is_more = low < high
+        rows, low, high = rows[is_more], low[is_more], high[is_more]
+    return crosses
 
 
 _FOREVER: Final = int(np.iinfo(np.int64).max)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,6 +46,38 @@ def test_slices_that_all_cross_each_other_take_time_in_proportion() -> None:
     assert lanes(np.zeros(count, np.int32), start, np.full(count, count)).tolist() == start.tolist()
 
 
+def test_slices_between_two_that_cross_are_not_taken_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    first_fit = rblnpb.lanes._first_fit
+
+    def counted(starts: list[int], ends: list[int]) -> list[int]:
+        taken.append(len(starts))
+        return first_fit(starts, ends)
+
+    monkeypatch.setattr(rblnpb.lanes, "_first_fit", counted)
+    between = [(0, 10 * at, 7) for at in range(1, 500)]
+
+    assert lanes_of((0, 0, 5001), (0, 3, 6000), *between) == [0, 1] + [0] * 499
+    assert lanes_of((0, 0, 4989), *between, (0, 4988, 2)) == [0] * 499 + [0, 1]
+    assert taken == [2, 2]
+
+
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_a_slice_around_all_others_does_not_make_them_take_more_memory(is_sorted: bool) -> None:
+    count = 1_500_000
+    start = np.arange(count) * 10 if is_sorted else np.arange(count)[::-1] * 10
+    duration = np.full(count, 9)
+    duration[np.argmin(start)] = 10 * count
+    track = np.zeros(count, np.int32)
+    tracemalloc.start()
+    lane = lanes(track, start, duration)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert not lane.any()
+    assert peak_bytes < 50 * count
+
+
 def test_tracks_do_not_see_each_other() -> None:
     assert lanes_of((0, 0, 10), (1, 5, 10)) == [0, 0]
 
@@ -69,7 +103,7 @@ def test_columns_agree_with_the_slow_way(slices: list[Slice], batch: int) -> Non
 
 @given(few_slices)
 def test_times_too_far_apart_for_one_line_are_told_by_rank(slices: list[Slice]) -> None:
-    far = [(track * 1_000_000, start * 2**50, duration * 2**50) for track, start, duration in slices]
+    far = [(track * 1000, start * 2**50, duration * 2**50) for track, start, duration in slices]
 
     assert lanes_of(*far) == slow_lanes(slices)
 
