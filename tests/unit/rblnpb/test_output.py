@@ -154,7 +154,7 @@ IMPOSSIBLE = {
     "loop": "Too many levels of symbolic links",
     "file/a.pb": "Not a directory",
     "gone": "there is no folder .*nowhere",
-    "\0": "embedded null byte",
+    "\0": "embedded null",
 }
 
 
