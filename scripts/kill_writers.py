@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,8 @@ def main() -> int:
     parser.add_argument("--conversions", type=int, default=50, metavar="N", help="default: 50")
     parser.add_argument("--seed", type=int, default=1, help="of the moments; default: 1")
     options = parser.parse_args()
+    # Those of the library for linear algebra below numpy, of which nothing is used here.
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
     moments = random.Random(options.seed)
     is_fine = True
     for kill, count in ((recordings, options.recordings), (conversions, options.conversions)):

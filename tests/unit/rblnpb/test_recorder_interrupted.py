@@ -316,7 +316,7 @@ def _in_process(script: str, path: Path) -> subprocess.CompletedProcess[str]:
         recorder = rblnpb.Recorder(file, rblnpb.Session(session_id=7), clock=time.monotonic_ns, flush_interval_ns=1 << 60)
     """
     code = textwrap.dedent(head) + textwrap.dedent(script)
-    command = [sys.executable, "-c", code, str(path)]
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, str(path)]
     return subprocess.run(command, capture_output=True, text=True, cwd=Path.cwd(), check=False, timeout=60)
 
 
