@@ -93,10 +93,11 @@ def test_no_slices_no_lanes() -> None:
 few_slices = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 12), st.integers(0, 8)), max_size=14)
 
 
-@given(few_slices, st.sampled_from([1, 3, 1 << 17]))
-def test_columns_agree_with_the_slow_way(slices: list[Slice], batch: int) -> None:
+@given(few_slices, st.sampled_from([1, 3, 1 << 17]), st.sampled_from([1, 4, 1 << 13]))
+def test_columns_agree_with_the_slow_way(slices: list[Slice], batch: int, few: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rblnpb.lanes, "_BATCH", batch)
+        patch.setattr(rblnpb.lanes, "_FEW", few)
 
         assert lanes_of(*slices) == slow_lanes(slices)
 
