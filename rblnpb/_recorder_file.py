@@ -93,11 +93,12 @@ class RecorderFile:
             failures.append((table.kind, LossReason.INVALID, len(whole) - len(table)))
         ordinals = np.full(len(table), _NOWHERE, np.int64)
         for rows in _chunk_rows(table):
-            reason = self._chunk(table.take(rows), maps)
+            chunk = table.take(rows)
+            reason = self._chunk(chunk, maps)
             if reason is None:
-                ordinals[rows] = np.arange(self._written[table.kind] - len(rows), self._written[table.kind])
+                ordinals[rows] = np.arange(self._written[table.kind] - len(chunk), self._written[table.kind])
             else:
-                failures.append((table.kind, reason, len(rows)))
+                failures.append((table.kind, reason, len(chunk)))
         if isinstance(table, DeviceSlices):
             self._remember(numbers, ordinals)
         return failures
@@ -184,9 +185,13 @@ class _WholeWrites:
         return True
 
 
-def _chunk_rows(table: Table) -> Iterator[Int64]:
+def _chunk_rows(table: Table) -> Iterator[Int64 | slice]:
     """Rows of each chunk: of one clock, and no more than a chunk holds."""
-    clock_ids = getattr(table, "clock_id", np.zeros(len(table), np.uint32))
+    clock_ids = getattr(table, "clock_id", None)
+    if clock_ids is None or not (clock_ids != clock_ids[:1]).any():
+        # Nearly always: then nothing is moved.
+        yield from (slice(at, min(at + CHUNK_LIMIT, len(table))) for at in range(0, len(table), CHUNK_LIMIT))
+        return
     for clock_id in np.unique(clock_ids).tolist():
         rows = np.flatnonzero(clock_ids == clock_id)
         for at in range(0, len(rows), CHUNK_LIMIT):

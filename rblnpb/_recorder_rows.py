@@ -33,6 +33,7 @@ class _Form:
         codes = (_CODES[np.dtype(dtype).newbyteorder("<").str] for dtype, _ in columns.values())
         self.pack = struct.Struct(f"<q{''.join(codes)}").pack
         self.doubles = [name for name in columns if name not in limits]
+        self.moments = [name for name in table.signed_columns() & columns.keys() if not columns[name][1] and name in limits]
         # The highest bit of each column of 64 bits whose limits leave it out; of one that may be absent, it alone may be set.
         self.signs = self.strict_signs = 0
         for name, (low, high) in limits.items():
@@ -53,7 +54,7 @@ class _Form:
             return None
         if self.doubles and not all(math.isfinite(values[name]) for name in self.doubles):
             return None
-        return row
+        return None if self.moments and any(values[name] == ABSENT for name in self.moments) else row
 
 
 _FORMS: Final = {kind: _Form(table) for kind, table in KINDS.items()}

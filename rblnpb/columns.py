@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -90,16 +91,8 @@ class Table:
         own["_length"], own["_stored"] = lengths.pop(), stored
 
     def __len__(self) -> int:
-        return int(vars(self)["_length"])
-
-    if not TYPE_CHECKING:  # where it would let every name pass
-
-        def __getattr__(self, name: str) -> npt.NDArray[Any]:
-            stored = vars(self).get("_stored", {}).get(name)
-            if stored is None:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            # One array, whoever asks at the same time.
-            return vars(self).setdefault(name, stored.array())
+        length: int = self._length  # type: ignore[attr-defined]  # no field, which would be a column
+        return length
 
     def column(self, name: str) -> Any:
         """The array (or `TextArray`) of a column."""
@@ -190,11 +183,15 @@ class Table:
             return cls.empty()
         if len(parts) == 1:
             return parts[0]
-        joined: dict[str, Any] = {}
-        for name, (dtype, _) in cls.schema().items():
-            values = [getattr(part, name) for part in parts]
-            joined[name] = TextArray.concat(values) if dtype is None else frozen(np.concatenate(values))
-        return cls(**joined)
+        schema = cls.schema()
+        # All columns of a part in one look: a recording is of many small ones.
+        columns = zip(*map(operator.attrgetter(*schema), parts), strict=True)
+        return cls(
+            **{
+                name: TextArray.concat(values) if dtype is None else _joined(values)
+                for (name, (dtype, _)), values in zip(schema.items(), columns, strict=True)
+            }
+        )
 
     def equals(self, other: object) -> bool:
         """Whether the other is of the same kind and has the same records in the same order."""
@@ -209,6 +206,15 @@ class Table:
             if not same:
                 return False
         return True
+
+
+def _joined(arrays: Sequence[npt.NDArray[Any]]) -> Any:
+    try:
+        # Half as dear as numpy's own way where they are short.
+        return np.frombuffer(b"".join(arrays), arrays[0].dtype)  # type: ignore[arg-type]  # arrays are buffers
+    except TypeError:
+        # One of them is no stretch of memory, but a value that is repeated.
+        return frozen(np.concatenate(arrays))
 
 
 @functools.cache
@@ -365,3 +371,23 @@ class TraceEvents(Table):
     layout_strindex: UInt32 = _column(np.uint32)
     id_number: Int64 = _column(np.int64, nullable=True)
     text: TextArray = _text()
+
+
+class _StoredAttribute:
+    """What is found in the place of an array that a table does not have yet; once it has it, this is passed by."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, table: Table | None, _: type[Table]) -> Any:
+        stored = None if table is None else vars(table).get("_stored", {}).get(self._name)
+        if stored is None:
+            raise AttributeError(self._name)
+        # One array, whoever asks at the same time.
+        return vars(table).setdefault(self._name, stored.array())
+
+
+for _table in Table.__subclasses__():
+    # Afterwards: while a dataclass is made, this would be a default.
+    for _name in _table.schema():
+        setattr(_table, _name, _StoredAttribute(_name))

@@ -148,6 +148,13 @@ def test_parts_are_joined_in_their_order() -> None:
     assert TraceEvents.concat([]).equals(TraceEvents.empty())
 
 
+def test_a_repeated_value_is_joined_with_others() -> None:
+    parts = [Launches.of(thread_id=np.broadcast_to(np.int64(7), 2)), Launches.of(thread_id=[8])]
+
+    assert Launches.concat(parts).thread_id.tolist() == [7, 7, 8]
+    assert not Launches.concat(parts).thread_id.flags.writeable
+
+
 def test_tables_are_equal_when_their_kind_and_records_are() -> None:
     table = Counters.of(time_ticks=np.array([1, 2]), value=np.array([0.5, 1.5]))
 
