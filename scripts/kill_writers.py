@@ -29,6 +29,7 @@ import rblnpb
 from rblnpb import sim
 from rblnpb.columns import Launches
 from rblnpb.converters.cli import main as rblnpb_main
+from rblnpb.errors import TruncatedError
 
 ROUNDS, RECORDS = 40, 3_000
 LATEST = 1.3
@@ -89,7 +90,7 @@ def recording(folder: Path, number: int, seconds: float) -> str:
         return "before its header" if not flushed else f"LOST: {path} is empty, and {flushed} records were flushed"
     try:
         profile = rblnpb.read(path)
-    except rblnpb.TruncatedError:
+    except TruncatedError:
         return "in its header" if not flushed else f"LOST: {path} cannot be read, and {flushed} records were flushed"
     launches = profile.launches.launch_id
     codes = {finding.code for finding in profile.findings}
