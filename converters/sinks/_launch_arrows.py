@@ -21,11 +21,11 @@ _NOWHERE: Final = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class FirstWork:
-    """What every launch did first; columns have a row for each launch.
+    """What every launch that matched an op did first; columns have a row for each launch.
 
     Attributes:
         is_frame: bool[n]; whether that is a frame, or a slice.
-        row: int64[n]; row of `Timeline.frames` or `Timeline.slices`; -1 = the launch did nothing.
+        row: int64[n]; row of `Timeline.frames` or `Timeline.slices`; -1 = the launch did nothing, or matched none.
         event: int64[n]; row of the host trace's events that shows it; -1 = none does.
         start_ns: int64[n]; trace clock.
     """
@@ -57,12 +57,18 @@ class LaunchArrows:
 
 
 def first_work(timeline: Timeline) -> FirstWork:
-    """The first slice or frame of every launch. Those that no host trace shows go before the host's; among equals the frame."""
+    """The first slice or frame of every launch that matched an op.
+
+    Those that no host trace shows go before the host's; among equals the frame.
+    """
     count = len(timeline.launches)
     is_frame, row, event = np.zeros(count, np.bool_), np.full(count, -1, np.int64), np.full(count, -1, np.int64)
     start_ns = np.full(count, _NOWHERE, np.int64)
+    is_matched = _is_matched(timeline)
     for is_ours in (True, False):
-        unfound = row < 0
+        unfound = is_matched & (row < 0)
+        if not unfound.any():
+            break
         for slices in (timeline.slices, timeline.frames):
             for _, launch, start in _launched(slices, unfound, is_ours=is_ours):
                 np.minimum.at(start_ns, launch, start)
@@ -90,6 +96,13 @@ def _launched(slices: AlignedSlices, unfound: Bool, *, is_ours: bool) -> Iterato
             yield rows + block.start, launch, slices.start_ns[block][rows]
 
 
+def _is_matched(timeline: Timeline) -> Bool:
+    """bool[launches]; which of them matched an op."""
+    launches = timeline.launches
+    is_matched: Bool = (launches.host_row >= 0) & (launches.reason < MATCHED_RULES)
+    return is_matched
+
+
 def launch_arrows(timeline: Timeline, work: FirstWork, has_arrow: Bool) -> LaunchArrows:
     """An arrow for every launch that matched an op and did something on a device.
 
@@ -101,7 +114,7 @@ def launch_arrows(timeline: Timeline, work: FirstWork, has_arrow: Bool) -> Launc
         has_arrow: bool[launches]; whether an arrow of the host trace points at that work already; no second one is drawn.
     """
     launches = timeline.launches
-    matched = np.flatnonzero((launches.host_row >= 0) & (launches.reason < MATCHED_RULES))
+    matched = np.flatnonzero(_is_matched(timeline))
     is_idle = work.row[matched] < 0
     rows = matched[~is_idle & ~has_arrow[matched]]
     op = launches.host_row[rows]
