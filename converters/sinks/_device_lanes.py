@@ -50,6 +50,7 @@ class DeviceLanes:
         devices: Names of the devices that have tracks or counters, in order.
         tracks: Rows of `Timeline.tracks` that are shown, device by device, in order.
         lane_count: int64[tracks of the timeline]; how many rows each needs so that none of its slices cross on one.
+        is_shared: bool[tracks of the timeline]; which have both slices and frames that are ours.
         slice_lane, frame_lane: int32; which of the rows of its track each slice and frame stands on.
         threads: int64[2, t]; process and thread of everything that the runtime did on the host.
         thread: int64; which of these each runtime slice is of.
@@ -61,6 +62,7 @@ class DeviceLanes:
     devices: tuple[str, ...]
     tracks: tuple[int, ...]
     lane_count: Int64
+    is_shared: Bool
     slice_lane: Int32
     frame_lane: Int32
     threads: Int64
@@ -91,6 +93,7 @@ def device_lanes(timeline: Timeline) -> DeviceLanes:
         devices=tuple(dict.fromkeys([*(timeline.tracks[number].device for number in tracks), *counters])),
         tracks=tuple(tracks),
         lane_count=lane_count,
+        is_shared=used[0][0] & used[1][0],
         slice_lane=slice_lane,
         frame_lane=frame_lane,
         threads=threads,

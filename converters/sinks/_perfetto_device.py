@@ -55,7 +55,6 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
         processes: Tracks of the processes of the host trace; those that only the runtime knows are added.
     """
     first, first_frame = np.zeros((2, len(timeline.tracks)), np.int32)
-    has_both = _has_own(timeline, timeline.slices) & _has_own(timeline, timeline.frames)
     devices, categories = {}, {}
     for device in shown.devices:
         devices[device] = book.process(None, device, timeline.device_name.upper() or "device")[0]
@@ -68,7 +67,7 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
                     chiplets[match[2]] = book.row(parent, match[2])
                 parent = chiplets[match[2]]
             # Each table is written in an order of its own, so slices and frames do not share a row.
-            names = [name, f"{name}, frames"] if has_both[number] else [name]
+            names = [name, f"{name}, frames"] if shown.is_shared[number] else [name]
             added = [_add_lanes(book, parent, one, int(shown.lane_count[number])) for one in names]
             first[number], first_frame[number] = added[0][0], added[-1][0]
             categories.update(dict.fromkeys((row for rows in added for row in rows), category(timeline.tracks[number])))
@@ -86,13 +85,6 @@ def add_device_tracks(timeline: Timeline, shown: DeviceLanes, book: TrackBook, p
         runtime=_tracks_of(shown.thread, of_thread, shown.runtime_lane),
         categories=categories,
     )
-
-
-def _has_own(timeline: Timeline, slices: AlignedSlices) -> Bool:
-    """Which tracks have slices that are not shown in the host trace."""
-    has_own = np.zeros(len(timeline.tracks), np.bool_)
-    has_own[slices.track if (slices.event < 0).all() else slices.track[slices.event < 0]] = True
-    return has_own
 
 
 def _add_lanes(book: TrackBook, parent: int, name: str, count: int) -> list[int]:
