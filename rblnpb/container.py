@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 MAGIC: Final = "rblnpb"
-SCHEMA_VERSION: Final = (0, 2)
+SCHEMA_VERSION: Final = (1, 0)
 """(major, minor) of the schema that this package writes. A greater major is refused, a greater minor is read."""
 
 BODY_NAMES: Final = {

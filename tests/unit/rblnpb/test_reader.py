@@ -155,7 +155,7 @@ def test_a_newer_major_version_is_refused_by_name() -> None:
     with pytest.raises(VersionError) as raised:
         rblnpb.read(set_header(schema_major=2, schema_minor=3))
 
-    assert raised.value.reason == "schema 2.3 wrote it and this version reads up to 0.2: install a newer rblnpb"
+    assert raised.value.reason == "schema 2.3 wrote it and this version reads up to 1.0: install a newer rblnpb"
 
 
 def test_a_newer_major_version_behind_an_older_one_is_refused_too() -> None:

@@ -30,7 +30,7 @@ def test_the_facts_of_a_profile() -> None:
     )  # fmt: skip
     losses = (Loss(17, LossReason.BUFFER_FULL, 3),)
     assert profile_contents(device_profile(RUN, session=session, losses=losses)) == {
-        "format": "rblnpb profile, schema 0.2",
+        "format": "rblnpb profile, schema 1.0",
         "session": {
             "id": "000000000000002a",
             "tool": "sim 1",

@@ -44,7 +44,7 @@ def test_contents_of_a_profile_of_a_trace_and_of_several_sessions(tmp_path: Path
     assert list(two.values) == ["file", "format", "sessions"]
     assert [session["session"]["id"][-1] for session in json.loads(two.to_json())["sessions"]] == ["7", "9"]
     assert str(trace.values["format"]).startswith("host trace")
-    assert one.text().startswith(f"file: {tmp_path / 'a.pb'}\nformat: rblnpb profile, schema 0.2\nsession:\n")
+    assert one.text().startswith(f"file: {tmp_path / 'a.pb'}\nformat: rblnpb profile, schema 1.0\nsession:\n")
 
 
 def test_a_dump_alone_has_counts_and_no_verdict(tmp_path: Path) -> None:
