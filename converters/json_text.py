@@ -287,7 +287,7 @@ def row_texts(count: int, *columns: bytes | Column) -> Iterator[tuple[int, bytes
         yield rows.stop - first, text.tobytes().replace(b"\0", b"")
 
 
-_TABLE_ROWS: Final = 2048
+_TABLE_ROWS: Final = 1024
 
 
 def split_rows(count: int, *columns: bytes | Column) -> list[bytes]:

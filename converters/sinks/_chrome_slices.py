@@ -19,7 +19,7 @@ __all__ = ["BLOCK_ROWS", "EVENT_HEAD", "Numbers", "SliceTable", "block_texts"]
 EVENT_HEAD: Final = b',\n{"ph":"X","cat":"'
 """How every event begins."""
 
-BLOCK_ROWS: Final = 8192
+BLOCK_ROWS: Final = 16_384
 _BLOCK_BYTES: Final = 1 << 24
 _USUAL_BYTES: Final = 512
 _EXACT_IN_DOUBLE: Final = 1 << 53

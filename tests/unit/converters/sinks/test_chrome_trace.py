@@ -539,4 +539,4 @@ def test_a_long_name_makes_no_other_block_smaller() -> None:
     table = plan_device(source, FreeNumbers(set()), {}).tables[0]
     blocks = [count for rows in row_blocks(len(names), 8192) for count, _ in block_texts(table, rows, 0)]
 
-    assert blocks == [*[2048] * 4, 512, *[2048] * 3, 1536]
+    assert blocks == [*[1024] * 8, 512, *[1024] * 7, 512]
