@@ -69,8 +69,8 @@ def seen(ways: Iterable[Way], data: bytes) -> Iterator[str]:
 def _walk(data: bytes) -> None:
     found = scan(data)
     assert 0 <= found.end <= found.size == len(data)
-    frames = found.frames
-    assert all(0 <= frame.start <= frame.end <= frame.offset + frame.size <= len(data) for frame in frames)
+    frames = [frame for frame in found.frames if frame.body]
+    assert all(frame.offset < frame.start <= frame.end <= frame.offset + frame.size <= len(data) for frame in frames)
     assert all(one.end <= other.start for one, other in itertools.pairwise(frames))
 
 
