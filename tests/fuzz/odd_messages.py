@@ -60,7 +60,7 @@ def odd_profile(data: bytes, draw: random.Random) -> bytes:
             # Also how payloads stand: lost, doubled, in another order, of another session.
             parts = draw.choice((_without_one, _with_one_twice, _with_two_swapped))(parts, draw)
         else:
-            part.sequence = draw.choice((part.sequence + 1, 0, 1, 2**31, 2**32 - 1))
+            part.sequence = draw.choice((part.sequence ^ 1, 0, 1, 2**31, 2**32 - 1))
         if not parts:
             break
     return stream(parts)
