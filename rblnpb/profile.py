@@ -29,6 +29,7 @@ from rblnpb.columns import (
     WorkloadSlices,
     kept,
 )
+from rblnpb.container import SCHEMA_VERSION
 from rblnpb.errors import Finding
 from rblnpb.naming import NameStyle
 
@@ -173,7 +174,7 @@ class Session:
     settings: tuple[tuple[str, str], ...] = ()
     npu: str = ""
     file_ordinal: int = 0
-    schema_version: tuple[int, int] = (0, 2)
+    schema_version: tuple[int, int] = SCHEMA_VERSION
     has_display_packets: bool = field(default=False, compare=False)
 
 

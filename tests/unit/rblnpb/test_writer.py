@@ -137,7 +137,7 @@ def test_a_chunk_ends_before_its_texts_grow_long() -> None:
 def test_a_dangling_reference_is_refused() -> None:
     profile = tiny(device_slices=tiny().device_slices.replace(engine_id=np.array([1, 2, 1])))
 
-    with pytest.raises(CheckError, match=r"the profile to write: error: device_slices.engine_id: 1 device_slices refer"):
+    with pytest.raises(CheckError, match=r"the profile to write: error: device_slices.engine_id: 1 device_slice refers"):
         encode(profile)
 
 
