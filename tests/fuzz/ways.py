@@ -59,7 +59,7 @@ def seen(ways: Iterable[Way], data: bytes) -> Iterator[str]:
             assert "\n" not in text, "an error is one line"
             yield type(error).__name__
             # What makes one input unlike another: what was said of it, without numbers and quotations.
-            said = str(getattr(error, "reason", text))
+            said = str(getattr(error, "reason", text))[:200]
             yield re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`|[0-9a-f,.]*[0-9][0-9a-f,.]*", "", said)[:100]
 
 
