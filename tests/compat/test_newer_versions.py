@@ -265,7 +265,8 @@ def test_a_layout_with_new_marks_is_refused_by_name() -> None:
 @pytest.mark.parametrize(("major", "minor"), [(SCHEMA_VERSION[0] + 1, 0), (SCHEMA_VERSION[0] + 7, 9), (2**32 - 1, 0)])
 def test_a_newer_major_version_is_refused_by_name_by_every_reader(major: int, minor: int) -> None:
     data = newer(encode(tiny(session=rblnpb.Session(9))))
-    data = altered(data, "header", lambda header: (setattr(header, "schema_major", major), setattr(header, "schema_minor", minor)))
+    data = altered(data, "header", lambda header: setattr(header, "schema_major", major))
+    data = altered(data, "header", lambda header: setattr(header, "schema_minor", minor))
 
     for read in (rblnpb.read, rblnpb.read_all, rblnpb.open_profile):
         for source in (data, encode(tiny()) + data, b"".join(reversed(packets(data)))):
