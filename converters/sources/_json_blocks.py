@@ -18,13 +18,15 @@ from rblnpb.errors import NotAProfileError
 
 from ..timeline import Int64, UInt8
 from ._json_errors import JsonSyntaxError, find_syntax_error
-from ._json_head import BOM, find_array
+from ._json_head import BOM, BrokenHeadError, find_array
 from ._text_window import TextWindow
 
 _STEP_BYTES: Final = 3 << 17
 """Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
-_LONGEST_BYTES: Final = (1 << 31) - (1 << 20)
-"""An event that is longer is refused: an int32 holds its length, and that of what is read with its end."""
+_LONGEST_BYTES: Final = 1 << 28
+"""An event that is longer is refused. An int32 has to hold its length, and that of what is read with its end."""
+_LONGEST_HEAD_BYTES: Final = 64 << 20
+"""What stands before the events is a few kilobytes; somebody may have put a picture there."""
 _FIRST_BYTES: Final = 64
 """Enough to tell what kind of file this is."""
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
@@ -107,15 +109,28 @@ def split_events(
     """
     window = TextWindow(blocks)
     window.read(_FIRST_BYTES)
-    while (end := find_array(window.text(), name)) < 0:
-        if not window.read(max(window.size, 1)):
-            raise _no_array(window.text(), name)
+    end = _array_start(window, name)
     head = window.text()[:end]
     window.drop(end)
     _split_array(window, take, step_bytes, longest_bytes)
     while window.read(max(window.size, 1)):
         pass
     return Surroundings(head, window.text(), window.offset)
+
+
+def _array_start(window: TextWindow, name: str) -> int:
+    """Where the first event may begin; all before it is read."""
+    while True:
+        try:
+            end = find_array(window.text(), name)
+        except BrokenHeadError:
+            raise _no_array(window.text(), name) from None
+        if end >= 0:
+            return end
+        if window.size > _LONGEST_HEAD_BYTES:
+            raise JsonSyntaxError(f"no events within the first {_LONGEST_HEAD_BYTES:,} bytes", 0)
+        if not window.read(max(window.size, 1)):
+            raise _no_array(window.text(), name)
 
 
 def _no_array(text: bytes, name: str) -> Exception:

@@ -11,8 +11,14 @@ from rblnpb.signatures import is_json, looks_like
 
 BOM: Final = b"\xef\xbb\xbf"
 EVENTS_KEY: Final = "traceEvents"
+_DEEPEST: Final = 1_000
+"""Objects and arrays within each other, in what stands before the events; Python's parser takes no more either."""
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
-_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}:]', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}:,]', re.DOTALL)
+
+
+class BrokenHeadError(Exception):
+    """What stands before the events is no JSON, and reading on would not find them."""
 
 
 def find_array(text: bytes, name: str) -> int:
@@ -29,6 +35,7 @@ def find_array(text: bytes, name: str) -> int:
 
     Raises:
         NotAProfileError: It is no JSON, or JSON without that key.
+        BrokenHeadError: It is no JSON further on.
     """
     at = _skip(text, len(BOM) if text.startswith(BOM) else 0)
     if at == len(text):
@@ -46,8 +53,12 @@ def find_array(text: bytes, name: str) -> int:
             keys.append(_decoded(previous))
             if keys[-1] == EVENTS_KEY:
                 return _after_bracket(text, token.end(), name)
+        elif previous[:1] == mark[:1] and mark[:1] in b'",:':
+            raise BrokenHeadError
         elif mark in b"{[":
             depth += 1
+            if depth > _DEEPEST:
+                raise BrokenHeadError
         elif mark in b"}]":
             depth -= 1
             if depth == 0:

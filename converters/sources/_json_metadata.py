@@ -53,7 +53,7 @@ def read_metadata(around: Surroundings) -> TraceMetadata:
 
     try:
         mended = mended_text(text)
-        document = json.loads(mended.decode("utf-8-sig"), object_pairs_hook=keep)
+        document = json.loads(mended.decode("utf-8-sig"), object_pairs_hook=keep, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise _error_around(around) from error
     if mended != text:
@@ -68,6 +68,11 @@ def read_metadata(around: Surroundings) -> TraceMetadata:
     if base_time_ns is None:
         findings.append(_no_base_time(values))
     return TraceMetadata(values, base_time_ns or 0, base_time_ns is not None, tuple(findings))
+
+
+def _refuse(word: str) -> None:
+    """Python's parser takes NaN and Infinity for numbers."""
+    raise ValueError(word)
 
 
 def _whole_number(value: object) -> int | None:

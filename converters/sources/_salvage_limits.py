@@ -8,6 +8,10 @@ from typing import Final
 from rblnpb.errors import FormatError
 
 
+class ExpansionError(FormatError):
+    """A file is made to fill the memory; there is nothing in it to be read."""
+
+
 @dataclass(frozen=True)
 class TextLimits:
     """What one text may take.
@@ -30,14 +34,14 @@ class TextLimits:
         """Refuse gzip data that is made to fill the memory.
 
         Raises:
-            FormatError: So much text comes out of so little.
+            ExpansionError: So much text comes out of so little.
         """
         if text_bytes > self.expansion_bytes and text_bytes > self.expansion * stored_bytes:
             reason = (
                 f"its {stored_bytes:,} bytes of gzip data hold {text_bytes:,} bytes and more, over {self.expansion:,} times as "
                 "much: it is made to fill the memory (an honest trace is packed 10 to 50 times); inflate it by hand if it is not"
             )
-            raise FormatError(name, reason)
+            raise ExpansionError(name, reason)
 
 
 DEFAULT_TEXT_LIMITS: Final = TextLimits()

@@ -30,6 +30,10 @@ _KINDS: Final = {
 """Codes of findings, in the order in which they are told, each with its sentence."""
 
 
+DAMAGE_CODES: Final = frozenset(_KINDS)
+"""Codes of the findings that say that a text is no JSON, no Unicode, or not all there."""
+
+
 @dataclass(frozen=True)
 class _Count:
     count: int

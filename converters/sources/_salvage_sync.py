@@ -1,6 +1,6 @@
 """Where events go on behind a stretch of text that is no JSON: at the next `{` with a key that events have.
 
-What stands there has to be one whole event, with a phase and a name or a time, or the end of the array with all that follows
+What stands there has to be one whole event, with a phase and a name, or the end of the array with all that follows
 it. Nothing is read much more often than once: a budget holds how much may be read in vain, and when it is used up, the search
 goes on behind what was read.
 """
@@ -26,6 +26,8 @@ _SYNC: Final = re.compile(
 _STRAY_BRACKET: Final = re.compile(rb"\][ \t\r\n]{0,64},?[ \t\r\n]{0,64}\{[ \t\r\n]{0,64}%s" % _KEYS)
 _FIRST_KEY: Final = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*("[^"\\]{1,64}")')
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
+_FEWEST_KEYS: Final = frozenset({b"ph", b"name"})
+_EVENT_KEYS: Final = frozenset({b"ph", b"name", b"pid", b"ts"})
 _FREE_BYTES: Final = 1 << 20
 
 
@@ -54,15 +56,15 @@ class Synchronizer:
         self._spent_bytes = 0
         self._first_key: re.Pattern[bytes] | None = None
 
-    def learn(self, text: bytes) -> None:
+    def learn(self, text: bytes, at: int) -> None:
         """Take a whole event as an example of how all of them begin."""
-        if self._first_key is None and (found := _FIRST_KEY.match(text)):
+        if self._first_key is None and (found := _FIRST_KEY.match(text, at)):
             self._first_key = _beginning(found[1])
 
-    def count_events(self, text: bytes) -> int:
-        """How many events begin in a text that is no JSON, by the look of it."""
+    def count_events(self, text: bytes, low: int, high: int) -> int:
+        """How many events begin between two places of a text that is no JSON, by the look of it."""
         pattern = self._first_key or _beginning(b'"ph"')
-        return sum(not _is_value(text, found.start()) for found in pattern.finditer(text))
+        return sum(found.start() < high and not _is_value(text, found.start()) for found in pattern.finditer(text, low))
 
     def next(self, text: bytes, at: int, *, is_final: bool, passed_bytes: int) -> Sync:
         """Where it goes on, from here on.
@@ -76,17 +78,15 @@ class Synchronizer:
         Raises:
             IncompleteError: More of the text has to be seen.
         """
-        allowed_bytes = _FREE_BYTES + 4 * passed_bytes
+        allowed_bytes = _FREE_BYTES + passed_bytes
         while found := _SYNC.search(text, at):
             start = found.start()
             if found.lastgroup == "document":
                 return Sync(start, is_found=False, is_document=True)
             try:
                 if found.lastgroup == "end":
-                    if self._ends(text, found.end() - 1, is_final=is_final):
+                    if self.ends(text, found.end() - 1, is_final=is_final):
                         return Sync(found.end() - 1, is_found=True)
-                    read_to = start
-                elif _is_value(text, start):
                     read_to = start
                 elif self._is_event(text, start, is_final=is_final):
                     return Sync(start, is_found=True)
@@ -105,14 +105,13 @@ class Synchronizer:
     def _is_event(self, text: bytes, at: int, *, is_final: bool) -> bool:
         reading = ValueReader(text, self._limits).read(at)
         following = _skip(text, reading.end)
-        if following == len(text):
-            if not is_final:
-                raise IncompleteError
-        elif text[following] not in b",]}{":
-            return False
-        return b"ph" in reading.keys and bool(reading.keys & {b"name", b"ts"})
+        if following == len(text) and not is_final:
+            raise IncompleteError
+        # Within a member, or before something else, it is an event only where two writers wrote into each other.
+        is_usual = not _is_value(text, at) and text[following : following + 1] in (b",", b"]", b"}", b"{", b"")
+        return (_FEWEST_KEYS if is_usual else _EVENT_KEYS) <= reading.keys
 
-    def _ends(self, text: bytes, bracket: int, *, is_final: bool) -> bool:
+    def ends(self, text: bytes, bracket: int, *, is_final: bool) -> bool:
         """Whether a bracket is the end of the array: the document ends behind it and its other members."""
         end = bracket + 1
         if self._is_object:

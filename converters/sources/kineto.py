@@ -30,8 +30,10 @@ from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
 from ._json_metadata import read_metadata
 from ._salvage_document import NoEventsError, SalvagedDocument, SalvagePass
+from ._salvage_limits import ExpansionError
+from ._salvage_report import DAMAGE_CODES
 
-__all__ = ["Progress", "read_document", "read_host"]
+__all__ = ["DAMAGE_CODES", "Progress", "read_document", "read_host"]
 
 Progress = Callable[[int, int], None]
 """Called after each block with the bytes of the file that were read so far, and with how many it has."""
@@ -79,7 +81,7 @@ def read_host(
     try:
         host = read_document(document, iter(reading), columns)
     except FormatError as error:
-        if strict:
+        if strict or isinstance(error, ExpansionError):
             raise
         return _salvaged(document, progress, columns, error)
     findings = (*host.findings, *reading.findings(host.findings))
