@@ -39,6 +39,7 @@ _COMMANDS = {
     "status": "say whether a profile can be trusted: records kept and lost, clock quality, what matched and why the rest did not",
     "check": "list what is wrong with a file, and what viewers would drop, move or round of it",
     "redact": "make a file that can be sent away: pseudonyms for every name that is not public, numbers and times as they are",
+    "repair": "write a clean file from a broken one: what is good stays as it is, what was mended or lost is told",
     "show": "say what is in a file: whose format, session, devices, programs, counts, time range, clocks",
 }
 """Subcommands, each the module of its name, and what they do. A module is loaded when its command runs or is asked for help."""
