@@ -111,7 +111,7 @@ def _counts_value(findings: Sequence[Finding]) -> dict[str, int]:
 def render_checks_csv(reports: Sequence[CheckReport]) -> str:
     """A row for each finding of each file, with the first of its places."""
     columns = ("file", "severity", "code", "count", "where", "message", "table", "row", "name", "start_ns", "offset")
-    return csv_text(columns, [_csv_row(report, one) for report in reports for one in report.found])
+    return csv_text(columns, lambda: [_csv_row(report, one) for report in reports for one in report.found])
 
 
 def _csv_row(report: CheckReport, one: PlacedFinding) -> list[object]:

@@ -158,6 +158,6 @@ def same(one: Any, other: Any) -> bool:
         return all(same(getattr(one, part.name), getattr(other, part.name)) for part in dataclasses.fields(one))
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(value, other[name]) for name, value in one.items())
-    if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
+    if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, (str, bytes)):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
