@@ -1,0 +1,35 @@
+"""Text that is made to take long or to fill the memory: it is read to its end, or refused with the limit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+
+import pytest
+
+from rblnpb.converters.sources.kineto import read_host
+from rblnpb.errors import FormatError
+from tests.support.broken_traces import event
+
+HEAD = b'{"traceEvents": [' + event(0)
+
+
+@pytest.mark.parametrize("byte", [b"{", b"[", b'"', b"\\", b",", b"}", b"]", b"\xff", b"0"])
+def test_a_mebibyte_of_one_byte_takes_no_event_that_is_whole(byte: bytes) -> None:
+    host = read_host(io.BytesIO(HEAD + b"," + byte * (1 << 20)))
+
+    assert [host.strings[row] for row in host.events.name] == ["e0"]
+    assert {finding.code for finding in host.findings} & {"lost-events", "lost-text", "cut-short", "odd-commas", "odd-brackets"}
+
+
+def test_an_event_that_is_nested_too_deep_is_lost_and_no_other() -> None:
+    deep = b',{"ph":"X","a":' + b"[" * 100_000 + b"]" * 100_000 + b"},"
+    host = read_host(io.BytesIO(HEAD + deep + event(1) + b"]}"))
+
+    assert [host.strings[row] for row in host.events.name] == ["e0", "e1"]
+    assert "nested deeper than 500" in next(finding.message for finding in host.findings if finding.code == "lost-events")
+
+
+def test_gzip_data_that_is_made_to_fill_the_memory_is_refused() -> None:
+    with pytest.raises(FormatError, match="over 1,000 times as much"):
+        read_host(io.BytesIO(gzip.compress(HEAD + b" " * (20 << 20), 9)))
