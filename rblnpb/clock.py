@@ -8,6 +8,7 @@ proto/README.md states it step by step.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -103,10 +104,10 @@ class ClockMap:
         anchor_ticks: int64[k]; unwrapped ticks of the anchors, strictly ascending.
         anchor_ns: int64[k]; host monotonic ns of the anchors, strictly ascending.
         residual_ns: int64[k]; how far each inner anchor lies from the line between its neighbours; 0 at the ends.
-        uncertainty_ns: Largest half bracket of the anchors.
+        uncertainty_ns: Largest half bracket of the readings.
         drift_ppm: Measured rate against the nominal one, parts per million over the whole; 0.0 when either is unknown.
-        step_count: Anchors at which the clock was set: the reading went backwards, or far off its rate.
-        later: Of the readings after the last anchor, when the clock was set then and these agree with each other; else None.
+        step_count: Readings that are no anchors, because the clock was set before them: it went backwards, or far off its rate.
+        later: The map of the readings after the last anchor, where the clock was set for good; None without any, or behind 16 such.
     """
 
     clock: Clock
@@ -130,9 +131,13 @@ class ClockMap:
             ClockError: No snapshot of this clock, a single one and no nominal rate, or numbers beyond 2**62.
         """
         own = sorted((s for s in snapshots if s.clock_id == clock.clock_id), key=lambda s: (s.monotonic_ns, s.value_ticks))
-        name = clock.name or clock.clock_id
         if not own:
-            raise ClockError(f"clock {name} was never read against the host's; times cannot be placed")
+            raise ClockError(f"clock {clock.name or clock.clock_id} was never read against the host's; times cannot be placed")
+        return cls._of_sorted(clock, own, _MOST_LATER)
+
+    @classmethod
+    def _of_sorted(cls, clock: Clock, own: list[ClockSnapshot], most_later: int) -> ClockMap:
+        name = clock.name or clock.clock_id
         ticks = _unwrapped([s.value_ticks for s in own], [s.monotonic_ns for s in own], clock)
         rate = _typical_rate(ticks, [s.monotonic_ns for s in own], clock)
         kept_ticks, kept_ns, steps = _monotonic(ticks, [s.monotonic_ns for s in own], rate)
@@ -147,16 +152,12 @@ class ClockMap:
             nominal_ns = int(at[-1] - at[0]) * 10**9 / clock.nominal_hz
             drift = (nominal_ns / int(ns[-1] - ns[0]) - 1.0) * 1e6
         uncertainty_ns = max(s.uncertainty_ns for s in own)
-        later = cls._later(clock, tuple(s for s in own if s.monotonic_ns > kept_ns[-1]))
+        later = None
+        left_out = [s for s in own if s.monotonic_ns > kept_ns[-1]]
+        if left_out and most_later:
+            with contextlib.suppress(ClockError):
+                later = cls._of_sorted(clock, left_out, most_later - 1)
         return cls(clock, at, ns, _residuals(at, ns), uncertainty_ns, drift, steps, later)
-
-    @classmethod
-    def _later(cls, clock: Clock, left_out: tuple[ClockSnapshot, ...]) -> ClockMap | None:
-        """The map of readings that a step left out at the end; None where they are none or give none."""
-        try:
-            return cls.of(clock, left_out) if left_out else None
-        except ClockError:
-            return None
 
     def span_near(self, start_ticks: npt.NDArray[Any], duration_ticks: npt.NDArray[Any], near_ns: Int64) -> tuple[Int64, Int64]:
         """Start and duration in host monotonic ns of slices that begin near known times, where readings leave open when.
@@ -327,6 +328,9 @@ _PLACEABLE: Final = 1 << 62
 _SETTLED_NS: Final = 5_000_000
 """A clock that runs more than 1 % off its rate between two readings was set in between: quartz is off by 0.01 % at most. Readings
 nearer than this are judged by 1 % of this, 50 µs, because each of them is uncertain."""
+
+_MOST_LATER: Final = 16
+"""A clock that never agrees with itself is a step at every reading: a map for each would take time by the square of them."""
 
 
 def _monotonic(ticks: list[int], at_ns: list[int], rate: Fraction) -> tuple[list[int], list[int], int]:

@@ -161,3 +161,12 @@ def test_real_time_is_a_clock_like_any_other() -> None:
     maps = clock_maps((), (reading(unix_ns, 7, clock_id=HOST_REALTIME), reading(unix_ns + 1_000, 1_007, clock_id=HOST_REALTIME)))
 
     assert maps[HOST_REALTIME].to_ticks(np.array([500], np.int64)).tolist() == [unix_ns + 493]
+
+
+def test_a_clock_that_never_agrees_with_itself_takes_time_in_proportion_to_its_readings() -> None:
+    stuck = ClockMap.of(GHZ, tuple(reading(5, row * 10**9) for row in range(3_000)))
+
+    maps = [stuck]
+    while later := maps[-1].later:
+        maps.append(later)
+    assert (stuck.step_count, len(maps)) == (2_999, 17)
