@@ -59,16 +59,6 @@ class Tally:
         else:
             self._counts[kind] = replace(before, count=before.count + count, size_bytes=before.size_bytes + size_bytes)
 
-    @property
-    def lost_events(self) -> int:
-        """Events that are not in the mended text, as far as that can be told."""
-        return sum(self._counts[kind].count for kind in ("lost-events", "cut-short") if kind in self._counts)
-
-    @property
-    def is_lossy(self) -> bool:
-        """Whether something of the text is left out that is more than a comma or a bracket."""
-        return any(kind in self._counts for kind in ("lost-events", "lost-text", "cut-short", "cut-gzip", "damaged-gzip"))
-
     def findings(self) -> tuple[Finding, ...]:
         """One for each kind, those that cost the most first."""
         return tuple(_finding(kind, self._counts[kind]) for kind in _KINDS if kind in self._counts)
