@@ -57,6 +57,7 @@ question                                              command
   how do I keep all of it in one small file?          rblnpb convert device.pb --host trace.json -o run.pb
   can I trust this profile?                           rblnpb status device.pb --host trace.json
   is this file whole, and would viewers lose any?     rblnpb check device.pb
+  how do I get a clean file out of a broken one?      rblnpb repair trace.json -o clean.json
   how do I send it away without telling names?        rblnpb redact device.pb --host trace.json -o public.pb
   what is in this file?                               rblnpb show FILE
   how do I try all this without an NPU?               rblnpb simulate --program mm -o device.pb

@@ -60,6 +60,13 @@ def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
         help="device profile (.pb), host trace (.json, .json.gz) or a folder with both; told apart by content; - = stdin",
     )
     parser.add_argument("--host", metavar="TRACE", help="host trace of the same run, as torch.profiler exports it")
+    parser.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what an input may ask for before it is refused, such as profile-record-bytes=4GiB; a wrong name lists all of them",
+    )
     add_reading(parser)
 
 
@@ -84,6 +91,7 @@ def add_window(parser: argparse.ArgumentParser) -> None:
 def read(options: argparse.Namespace, **how: Any) -> Inputs:
     """The inputs that were named, with a progress bar; `how`: as for `pipeline.read_inputs`."""
     from .. import pipeline
+    from ..pipeline.limits import parse_limits
     from ..pipeline.windows import Window, parse_window
 
     window = None
@@ -91,8 +99,9 @@ def read(options: argparse.Namespace, **how: Any) -> Inputs:
         window = parse_window(options.window)
     elif getattr(options, "around", None) is not None:
         window = Window(around=options.around)
+    how = {"window": window, "strict": options.strict, "limits": parse_limits(options.limit), **how}
     with ProgressBar("reading") as progress:
-        return pipeline.read_inputs(options.inputs, options.host, window=window, strict=options.strict, progress=progress, **how)
+        return pipeline.read_inputs(options.inputs, options.host, progress=progress, **how)
 
 
 def read_timeline(options: argparse.Namespace, **how: Any) -> Timeline:

@@ -17,6 +17,7 @@ from ..sources.file_kinds import FileKind
 from ..sources.kineto import Progress, read_host
 from ..timeline import HostTrace, Timeline
 from .archives import holds_trace, unpack
+from .limits import DEFAULT_READING_LIMITS, ReadingLimits
 from .peeked import Peeked, expand, peek
 from .windows import Window, stored_window
 
@@ -64,6 +65,7 @@ def read_inputs(
     strict: bool = False,
     defer: bool = False,
     columns: Collection[str] = ALL_COLUMNS,
+    limits: ReadingLimits = DEFAULT_READING_LIMITS,
     progress: Progress | None = None,
 ) -> Inputs:
     """Read a device profile, a host trace, or one of each; which is which is told by content.
@@ -76,6 +78,7 @@ def read_inputs(
         defer: Leave the device slices of a profile in its file where that is possible, so that more of them can be converted than
             memory holds.
         columns: Columns of `HostEvents` that are needed; see `read_host`.
+        limits: What they may ask for.
         progress: Called with (bytes done, bytes in all) while a host trace is read.
 
     Raises:
@@ -86,7 +89,7 @@ def read_inputs(
     """
     if sum(str(name) == "-" for name in (*inputs, host)) > 1:
         raise UsageError("standard input (-) can be read once: name the other input's file")
-    how = _How(strict, progress, defer, columns)
+    how = _How(strict, progress, defer, columns, limits)
     found = [peek(name) for given in inputs for name in expand(os.fspath(given))]
     vendors = [one for one in found if one.kind is FileKind.VENDOR_PROFILE]
     parts = [] if host is None else [_read_host(peek(os.fspath(host)), how)]
@@ -118,6 +121,7 @@ class _How:
     progress: Progress | None
     defer: bool
     columns: Collection[str]
+    limits: ReadingLimits
     window: Window | None = None
     trace: HostTrace | None = None
 
@@ -136,10 +140,11 @@ class _Part:
 def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
     """What is in an input that is no profile of the vendor's; `is_host`: it was given as a host trace."""
     if found.kind is FileKind.HOST_TRACE or (is_host and found.kind is FileKind.OTHER):
-        host = read_host(found.source, strict=how.strict, progress=how.progress, columns=how.columns)
+        text = how.limits.text
+        host = read_host(found.source, strict=how.strict, progress=how.progress, columns=how.columns, limits=text)
         return _Part(found.name, host=host)
     # What is of no known kind is refused by this reader, which names it.
-    file = open_profile(found.source)
+    file = open_profile(found.source, limits=how.limits.profile)
     part = None if how.window is None else stored_window(how.window, file, how.trace)
     window, times = part or (None, None)
     if how.defer:

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 from rblnpb.errors import FormatError, TruncatedError
 from rblnpb.signatures import GZIP_MAGIC
 
-from ._salvage_limits import DEFAULT_TEXT_LIMITS
+from .text_limits import DEFAULT_TEXT_LIMITS, TextLimits
 
 try:  # four times as fast as zlib at inflating, same interface
     from isal import isal_zlib as inflate
@@ -38,12 +38,14 @@ class InputDocument:
         path: What every pass opens anew; empty when there is a spool.
         spool: The copy of a stream; its file has no name and ends with this object.
         size_bytes: Bytes as stored, compressed or not; what progress counts against.
+        limits: How much its text may ask for.
     """
 
     name: str
     path: str
     spool: BinaryIO | None
     size_bytes: int
+    limits: TextLimits = DEFAULT_TEXT_LIMITS
 
     def blocks(self) -> Iterator[bytes]:
         """The decompressed document, from its first byte to its last.
@@ -55,14 +57,14 @@ class InputDocument:
         return iter(DocumentPass(self))
 
 
-def open_document(source: str | os.PathLike[str] | BinaryIO) -> InputDocument:
+def open_document(source: str | os.PathLike[str] | BinaryIO, limits: TextLimits = DEFAULT_TEXT_LIMITS) -> InputDocument:
     """Make a document of a path or of an open binary stream, which is read to its end.
 
     Raises:
         FormatError: There is no such file, it is a directory, or it cannot be read.
     """
     if not isinstance(source, (str, os.PathLike)):
-        return _spooled(source, _stream_name(source))
+        return _spooled(source, _stream_name(source), limits)
     path = os.fspath(source)
     try:
         status = os.stat(path)
@@ -71,10 +73,10 @@ def open_document(source: str | os.PathLike[str] | BinaryIO) -> InputDocument:
     if stat.S_ISDIR(status.st_mode):
         raise FormatError(path, "it is a directory; name the trace file in it")
     if stat.S_ISREG(status.st_mode):
-        return InputDocument(path, path, None, status.st_size)
+        return InputDocument(path, path, None, status.st_size, limits)
     try:
         with open(path, "rb") as stream:
-            return _spooled(stream, path)
+            return _spooled(stream, path, limits)
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -137,7 +139,7 @@ class DocumentPass:
                 if text:
                     # What was read and not yet inflated would make a bomb look honest.
                     used_bytes = self.stored_bytes - len(rest)
-                    DEFAULT_TEXT_LIMITS.require_honest(self._document.name, self.text_bytes + len(text), used_bytes)
+                    self._document.limits.require_honest(self._document.name, self.text_bytes + len(text), used_bytes)
                     yield text
             # Another member may follow, and zeros, which fill up a block of a tape.
             while len(rest := rest.lstrip(b"\0")) < len(GZIP_MAGIC) and (more := next(stored, b"")):
@@ -177,7 +179,7 @@ def stored_blocks(document: InputDocument) -> Iterator[bytes]:
         raise _unreadable(document.name, error) from error
 
 
-def _spooled(stream: BinaryIO, name: str) -> InputDocument:
+def _spooled(stream: BinaryIO, name: str, limits: TextLimits) -> InputDocument:
     spool = tempfile.TemporaryFile(prefix="rblnpb-")  # noqa: SIM115  lives as long as the document
     try:
         shutil.copyfileobj(stream, spool, BLOCK_BYTES)
@@ -185,7 +187,7 @@ def _spooled(stream: BinaryIO, name: str) -> InputDocument:
     except (OSError, ValueError) as error:
         spool.close()
         raise _unreadable(name, error) from error
-    document = InputDocument(name, "", spool, spool.tell())
+    document = InputDocument(name, "", spool, spool.tell(), limits)
     weakref.finalize(document, spool.close)
     return document
 

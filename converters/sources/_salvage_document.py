@@ -11,7 +11,6 @@ from ._document import InputDocument
 from ._json_head import BOM
 from ._salvage_events import EventMender
 from ._salvage_input import LenientInput
-from ._salvage_limits import DEFAULT_TEXT_LIMITS, TextLimits
 from ._salvage_report import Tally
 from ._salvage_source import SalvageSource
 from ._salvage_value import BrokenError, IncompleteError, Reading, ValueReader
@@ -31,11 +30,9 @@ class SalvagedDocument:
 
     Attributes:
         original: What it is of.
-        limits: How much its text may ask for.
     """
 
     original: InputDocument
-    limits: TextLimits = DEFAULT_TEXT_LIMITS
 
     @property
     def name(self) -> str:
@@ -60,9 +57,9 @@ class SalvagePass:
 
     def __init__(self, document: SalvagedDocument) -> None:
         self.tally = Tally()
-        self._limits = document.limits
-        self._input = LenientInput(document.original, document.limits, self.tally)
-        self._source = SalvageSource(iter(self._input), document.limits)
+        self._limits = document.original.limits
+        self._input = LenientInput(document.original, document.original.limits, self.tally)
+        self._source = SalvageSource(iter(self._input), document.original.limits)
 
     @property
     def stored_bytes(self) -> int:

@@ -12,11 +12,11 @@ import msgspec
 
 from ..json_text import is_utf8
 from ._json_blocks import EventBlock, cut_elements, put_commas_back
-from ._salvage_limits import TextLimits
 from ._salvage_report import Tally
 from ._salvage_source import SalvageSource
 from ._salvage_sync import Synchronizer, is_stray_bracket
 from ._salvage_value import BrokenError, IncompleteError, Reading, ValueReader
+from .text_limits import TextLimits
 
 _SMALL_BYTES: Final = 1 << 12
 _BLOCK_BYTES: Final = 3 << 17

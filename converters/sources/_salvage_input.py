@@ -13,8 +13,8 @@ from typing import Final
 from rblnpb.signatures import GZIP_MAGIC
 
 from ._document import InputDocument, stored_blocks
-from ._salvage_limits import TextLimits
 from ._salvage_report import Tally
+from .text_limits import TextLimits
 
 _PIECE_BYTES: Final = 1 << 12
 """Stored bytes inflated at once, and at most so much text at once: with a fault, what comes of one piece is lost."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from ._salvage_limits import TextLimits
 from ._salvage_value import IncompleteError
 from ._text_window import TextWindow
+from .text_limits import TextLimits
 
 _Result = TypeVar("_Result")
 _FIRST_BYTES: Final = 1 << 12

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from ._salvage_limits import TextLimits
 from ._salvage_value import BrokenError, IncompleteError, ValueReader
+from .text_limits import TextLimits
 
 KEPT_BYTES: Final = 512
 """So much of a text that was searched in vain is searched again with what follows it."""

@@ -12,8 +12,8 @@ from enum import Enum, auto
 from typing import Final
 
 from ._json_head import EVENTS_KEY
-from ._salvage_limits import TextLimits
 from ._salvage_scalars import Repairs, mended_string, mended_word
+from .text_limits import TextLimits
 
 _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 _COMMAS: Final = re.compile(rb"[, \t\r\n]*")

@@ -30,8 +30,8 @@ from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
 from ._json_metadata import read_metadata
 from ._salvage_document import NoEventsError, SalvagedDocument, SalvagePass
-from ._salvage_limits import ExpansionError
 from ._salvage_report import DAMAGE_CODES
+from .text_limits import DEFAULT_TEXT_LIMITS, ExpansionError, TextLimits
 
 __all__ = ["DAMAGE_CODES", "Progress", "read_document", "read_host"]
 
@@ -45,6 +45,7 @@ def read_host(
     strict: bool = False,
     progress: Progress | None = None,
     columns: Collection[str] = ALL_COLUMNS,
+    limits: TextLimits = DEFAULT_TEXT_LIMITS,
 ) -> HostTrace:
     """Read a host trace.
 
@@ -56,6 +57,7 @@ def read_host(
         columns: Names of the columns of `HostEvents` that are needed; those of `CORE_COLUMNS` always are. The others are
             neither read, nor kept, nor is it reported what is odd about them; using one raises AttributeError.
             `VIEW_COLUMNS` and `TABLE_COLUMNS` name what it takes for a purpose.
+        limits: How much its text may ask for.
 
     Returns:
         One row per event in the order of the file. `start_ns` is Unix time where the file says when its zero was
@@ -76,7 +78,7 @@ def read_host(
         >>> host.events
         HostEvents(4414 events: phase, category, name, track, start_ns, duration_ns, external_id)
     """
-    document = open_document(source)
+    document = open_document(source, limits)
     reading = _WatchedPass(document, progress)
     try:
         host = read_document(document, iter(reading), columns)

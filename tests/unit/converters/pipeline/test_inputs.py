@@ -186,14 +186,25 @@ def test_what_cannot_be_joined_is_refused(
         (b'{"a": 1}', NotAProfileError, "it is JSON, but no trace"),
         (b"\x1f\x8b\x08garbage", FormatError, "gzip"),
         (PROFILE[:20], TruncatedError, "it ends inside its first packet"),
-        (TRACE[:-40], TruncatedError, "ends early"),
-        (gzip.compress(TRACE)[:-20], TruncatedError, "gzip data ends early"),
+        (TRACE[: TRACE.index(b"aten")], TruncatedError, "ends early"),
+        (gzip.compress(TRACE)[:30], TruncatedError, "gzip data ends early"),
     ],
 )
 def test_what_cannot_be_read_says_what_it_is(folder: Path, data: bytes, error: type[Exception], text: str) -> None:
     (folder / "c").write_bytes(data)
     with pytest.raises(error, match=text):
         read_inputs(["c"])
+
+
+@pytest.mark.parametrize("data", [TRACE[:-1], gzip.compress(TRACE)[:-8]])
+def test_what_is_whole_of_a_cut_trace_is_read_unless_that_is_refused(folder: Path, data: bytes) -> None:
+    (folder / "c").write_bytes(data)
+    host = read_inputs(["c"]).host
+    assert host is not None
+    assert len(host.events) == 2
+    assert host.findings
+    with pytest.raises((TruncatedError, CheckError)):
+        read_inputs(["c"], strict=True)
 
 
 def test_a_closed_standard_input_is_no_input(monkeypatch: pytest.MonkeyPatch) -> None:
