@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from rblnpb.columns import ABSENT
 from rblnpb.errors import UsageError
 
-from ..timeline import AlignedSlices, Bool, Int64, Timeline
+from ..timeline import AlignedSlices, Bool, Int64, SliceNames, Timeline
 
 __all__ = ["around"]
 
@@ -80,21 +81,20 @@ def _of_launches(timeline: Timeline, name: str) -> tuple[Int64, Int64] | None:
 
 def _of_slices(timeline: Timeline, name: str) -> tuple[Int64, Int64] | None:
     slices = timeline.slices
-    names = slices.names
     is_it = np.zeros(len(slices), np.bool_)
-    if name in names.strings:
-        row = names.strings.index(name)
-        is_it = (names.stage == row) | (names.override == row)
+    if name in slices.strings:
+        row = slices.strings.index(name)
+        is_it = _named(slices, lambda names: (names.stage == row) | (names.override == row))
     if not is_it.any():
-        is_it = _rendered(slices, name)
+        is_it = _named(slices, lambda names: np.asarray(names.render() == name.encode()))
     rows = np.flatnonzero(is_it)
     return slices.start_ns[rows], (slices.start_ns + slices.duration_ns)[rows]
 
 
-def _rendered(slices: AlignedSlices, name: str) -> Bool:
-    """bool[n]; which slices have this whole name."""
+def _named(slices: AlignedSlices, is_meant: Callable[[SliceNames], Bool]) -> Bool:
+    """bool[n]; which slices have a name that is meant; names that stay in their file are read some at a time."""
     is_it = np.zeros(len(slices), np.bool_)
     for first in range(0, len(slices), _BLOCK_ROWS):
         rows = slice(first, first + _BLOCK_ROWS)
-        is_it[rows] = slices.take(rows).names.render() == name.encode()
+        is_it[rows] = is_meant(slices.take(rows).names)
     return is_it

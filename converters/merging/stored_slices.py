@@ -58,7 +58,7 @@ def device_work(
         slices, placed = slices_of(profile, profile.device_slices, alignment, launched)
         return slices, placed, slice_dependencies(profile, placed)
     slices, placed = _deferred_slices(profile, store, alignment, launched, tally)
-    return slices, placed, _stored_dependencies(profile, store, slices, launched.launches.launch_id, placed)
+    return slices, placed, _deferred_dependencies(profile, store, slices, launched.launches.launch_id, placed)
 
 
 def _deferred_slices(
@@ -98,7 +98,9 @@ def _deferred_slices(
     return DeferredSlices(*columns, launched.launches.host_row, read, profile.strings, used), placed
 
 
-def _stored_dependencies(profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool) -> SliceDependencies:
+def _deferred_dependencies(
+    profile: Profile, store: SliceStore, slices: AlignedSlices, ids: Int64, placed: Bool
+) -> SliceDependencies:
     """The dependencies between slices that are in the timeline, as of `slice_dependencies`; found when they are asked for.
 
     Args:
