@@ -125,8 +125,10 @@ def _write(inputs: Inputs, form: str, target: Any, **how: Any) -> None:
 
 def _told(replaced: dict[str, int]) -> str:
     """How many texts of each kind were replaced, the most first."""
+    from rblnpb.wording import counted
+
     total = sum(replaced.values())
     if not total:
         return "there was no text to replace"
     parts = [f"{kind} {count:,}" for kind, count in sorted(replaced.items(), key=lambda one: (-one[1], one[0]))]
-    return f"replaced {total:,} different {'text' if total == 1 else 'texts'} ({', '.join(parts)})"
+    return f"replaced {counted(total, 'different text')} ({', '.join(parts)})"

@@ -47,4 +47,5 @@ def test_the_first_of_several_is_taken_and_that_is_told() -> None:
 
 
 def test_nothing_has_no_beginning() -> None:
-    assert Window(1, 2).of(timeline()) is not None
+    nothing = timeline()
+    assert Window(1, 2).of(nothing) is nothing
