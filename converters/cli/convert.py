@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 
-from ._options import ProgressBar, add_inputs, add_window, merged, print_findings, read
+from ._options import ProgressBar, add_inputs, add_window, merged, positive, print_findings, read
 
 # A name that type checkers know. The module typing would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_window(parser)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write; - = stdout")
     parser.add_argument("--to", choices=("chrome", "perfetto", "pb", "json"), help=_FORMATS)
+    help_text = "threads that make the text of device slices in Chrome traces, which are the same whatever the number; default: 2"
+    parser.add_argument("--jobs", type=positive, default=2, metavar="N", help=help_text)
     parser.add_argument("--force", action="store_true", help="overwrite OUT")
 
 
@@ -53,25 +56,20 @@ def run(options: argparse.Namespace) -> int:
     suffix_format = options.to or _format_of(name)
     if name != "-":
         pipeline.require_writable(name, force=options.force)
-    inputs = read(options, **_needed(suffix_format))
+    inputs = read(options, **(pipeline.FOR_VIEWERS if suffix_format in {"chrome", "perfetto"} else {}))
     if inputs.window is not None and suffix_format in {"pb", "json"}:
         raise UsageError("--window and --around choose what viewers show (--to chrome, perfetto); pb and json keep all of a run")
     is_as_it_was = options.to is None and suffix_format == "chrome" and inputs.window is None and _is_archive_alone(inputs)
     write = {"chrome": _write_chrome, "perfetto": _write_perfetto, "pb": _write_profile, "json": _write_as_it_was}[
         "json" if is_as_it_was else suffix_format
     ]
+    if suffix_format == "chrome" and not is_as_it_was:
+        write = partial(write, jobs=options.jobs)
     with ProgressBar("writing") as progress:
         told = write(inputs, sys.stdout.buffer if name == "-" else name, force=options.force, progress=progress)
     if name != "-":
         print(f"wrote {name}: {told}", file=sys.stderr)
     return 0
-
-
-def _needed(suffix_format: str) -> dict[str, Any]:
-    """What it takes to write in a format, as arguments of `pipeline.read_inputs`; the less, the less memory."""
-    from ..host_trace import VIEW_COLUMNS
-
-    return {"defer": True, "columns": VIEW_COLUMNS} if suffix_format in {"chrome", "perfetto"} else {}
 
 
 def _format_of(name: str) -> str:

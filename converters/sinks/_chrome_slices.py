@@ -14,7 +14,7 @@ from rblnpb.naming import CALL_PARTS
 from ..json_text import Column, TextTable, microseconds, row_texts, signed_decimal, where
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Rows, SliceNames
 
-__all__ = ["BLOCK_ROWS", "EVENT_HEAD", "Numbers", "SliceTable", "block_texts"]
+__all__ = ["BLOCK_ROWS", "EVENT_HEAD", "Numbers", "SliceBlock", "SliceTable", "block_texts", "slice_block"]
 
 EVENT_HEAD: Final = b',\n{"ph":"X","cat":"'
 """How every event begins."""
@@ -66,20 +66,38 @@ class SliceTable:
         return row
 
 
-def block_texts(table: SliceTable, rows: slice, base_time_ns: int) -> Iterator[tuple[int, bytes]]:
-    """The events of a block, each with a comma and a newline before it.
+@dataclass(frozen=True, eq=False)
+class SliceBlock:
+    """Some slices of ours as they are written together.
+
+    Attributes:
+        row: int32[n]; rows of the output on which they stand.
+        slices: n of them.
+    """
+
+    row: Int32
+    slices: AlignedSlices
+
+
+def slice_block(table: SliceTable, rows: slice) -> SliceBlock:
+    """Those of some slices that are ours, about `BLOCK_ROWS` of them, read from where they stand."""
+    is_ours = table.slices.event[rows] < 0
+    own: Rows = rows if is_ours.all() else rows.start + np.flatnonzero(is_ours)
+    return SliceBlock(table.row(own), table.slices.take(own))
+
+
+def block_texts(table: SliceTable, taken: SliceBlock, base_time_ns: int) -> Iterator[tuple[int, bytes]]:
+    """The events of a block, each with a comma and a newline before it; blocks may be written in several threads.
 
     Args:
         table: The slices.
-        rows: Those of the block, about `BLOCK_ROWS` of them.
+        taken: Those of the block.
         base_time_ns: Zero of the output; no slice starts before it.
 
     Yields:
         How many events, and their text.
     """
-    is_ours = table.slices.event[rows] < 0
-    own: Rows = rows if is_ours.all() else rows.start + np.flatnonzero(is_ours)
-    row, block = table.row(own), table.slices.take(own)
+    row, block = taken.row, taken.slices
     for piece in _pieces(table, block):
         count = piece.stop - piece.start
         columns = _event(table, row[piece], block if count == len(block) else block.take(piece), base_time_ns)

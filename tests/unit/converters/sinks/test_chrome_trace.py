@@ -10,7 +10,7 @@ import pytest
 
 from rblnpb.converters.sinks._chrome_device import plan_device
 from rblnpb.converters.sinks._chrome_ids import FreeNumbers
-from rblnpb.converters.sinks._chrome_slices import block_texts
+from rblnpb.converters.sinks._chrome_slices import block_texts, slice_block
 from rblnpb.converters.sinks._slice_rows import row_blocks
 from rblnpb.converters.sinks.chrome_trace import write_chrome_trace
 from rblnpb.converters.timeline import HostTrace, Timeline, Track
@@ -537,6 +537,6 @@ def test_a_long_name_makes_no_other_block_smaller() -> None:
     names = ["n"] * 8192 + ["y" * 20_000] + ["n"] * 8191
     source = timeline(slices=slices(*({"start": at, "duration": 1, "name": name} for at, name in enumerate(names))))
     table = plan_device(source, FreeNumbers(set()), {}).tables[0]
-    blocks = [count for rows in row_blocks(len(names), 8192) for count, _ in block_texts(table, rows, 0)]
+    blocks = [count for rows in row_blocks(len(names), 8192) for count, _ in block_texts(table, slice_block(table, rows), 0)]
 
     assert blocks == [*[1024] * 8, 512, *[1024] * 7, 512]
