@@ -56,6 +56,14 @@ def refuse_constant(word: str) -> None:
     raise AssertionError(word)
 
 
+def is_json(text: bytes) -> bool:
+    try:
+        json.loads(text.decode("utf-8-sig"), parse_constant=refuse_constant)
+    except (ValueError, AssertionError):
+        return False
+    return True
+
+
 def assert_sound(host: HostTrace) -> None:
     """What sinks get is JSON, the columns tell of it, and it has nothing more to be mended."""
     text = text_of(host)
@@ -137,7 +145,7 @@ def test_whatever_is_done_to_a_trace_what_is_read_is_sound(data: st.DataObject) 
     except FormatError:
         return
     assert_sound(host)
-    assert set(names_of(host)) - set(names(4)) == set() or any(finding.code for finding in host.findings)
+    assert is_json(bytes(text)) or any(finding.code in DAMAGE_CODES for finding in host.findings)
 
 
 @settings(max_examples=30)
