@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
 
 __all__ = [
@@ -213,6 +214,11 @@ class HostTrace:
     def rows(self, phase: str, *categories: str) -> Int64:
         """int64[k], ascending: rows of `events` as of `mask`."""
         return np.flatnonzero(self.mask(phase, *categories)).astype(np.int64, copy=False)
+
+    def first_ns(self) -> int | None:
+        """The first time of an event that is no metadata, trace clock; None without any."""
+        times = self.events.start_ns[(self.events.phase != ord("M")) & (self.events.start_ns != ABSENT)]
+        return int(times.min()) if len(times) else None
 
     def used(self, column: Int32) -> list[tuple[int, str]]:
         """The distinct texts of a column of `events`, or of some rows of it, each with its row of `strings`, ascending."""

@@ -19,7 +19,7 @@ from rblnpb.wording import counted
 from ..host_excerpt import excerpt
 from ..timeline import Bool, HostTrace, Int64, SliceDependencies, Timeline
 
-__all__ = ["beginning_ns", "host_beginning_ns", "within"]
+__all__ = ["beginning_ns", "within"]
 
 _T = TypeVar("_T")
 _EARLIEST, _LATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
@@ -29,15 +29,8 @@ def beginning_ns(timeline: Timeline) -> int | None:
     """The first time of a timeline, trace clock: of its slices, launches, samples, or events of its host; None without any."""
     columns = [timeline.slices.start_ns, timeline.frames.start_ns, timeline.runtime.start_ns, timeline.launches.start_ns]
     times = [int(column.min()) for column in (*columns, timeline.counters.time_ns) if len(column)]
-    of_host = None if timeline.host is None else host_beginning_ns(timeline.host)
+    of_host = None if timeline.host is None else timeline.host.first_ns()
     return min(times if of_host is None else [*times, of_host], default=None)
-
-
-def host_beginning_ns(host: HostTrace) -> int | None:
-    """The first time of an event of a host trace that is no metadata, trace clock; None without any."""
-    events = host.events
-    times = events.start_ns[(events.phase != ord("M")) & (events.start_ns != ABSENT)]
-    return int(times.min()) if len(times) else None
 
 
 def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Timeline:

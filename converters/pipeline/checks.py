@@ -10,7 +10,7 @@ from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
 
 from ..analyze.checks.device_checks import device_findings, profile_findings
-from ..analyze.checks.trace_checks import first_time, same_text_rows, trace_findings
+from ..analyze.checks.trace_checks import same_text_rows, trace_findings
 from ..merging import merge
 from ..results import CheckReport, PlacedFinding
 from ..sinks.checks import render_checks_csv, render_checks_json, render_checks_text
@@ -87,7 +87,7 @@ def _findings(profile: Profile | None, host: HostTrace | None, first_ns: list[in
         timeline = merge(None, host)
         yield from trace_findings(host, read_details(host, same_text_rows(host)), timeline)
         yield from device_findings(timeline)
-        if (first := first_time(host)) is not None:
+        if (first := host.first_ns()) is not None:
             first_ns.append(first)
     if profile is not None:
         joined: Timeline | None = None

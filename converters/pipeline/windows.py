@@ -17,7 +17,7 @@ from ..host_trace import UNIX_NS
 from ..merging.align import Alignment
 from ..merging.around import around
 from ..merging.launch_times import is_settled
-from ..merging.window import beginning_ns, host_beginning_ns, within
+from ..merging.window import beginning_ns, within
 from ..timeline import HostTrace, Timeline
 
 __all__ = ["Window", "parse_window", "stored_window"]
@@ -100,7 +100,7 @@ def stored_window(window: Window, file: ProfileFile, host: HostTrace | None) -> 
     if alignment.is_alone:
         return None
     first_ns = int(alignment.monotonic_to_trace(np.array(bounds[:1]))[0])
-    first_of_host = None if host is None else host_beginning_ns(host)
+    first_of_host = None if host is None else host.first_ns()
     first_ns = first_ns if first_of_host is None else min(first_ns, first_of_host)
     edges = window.times(first_ns)
     offsets = [0] if alignment.real_time is None else alignment.real_time.offset_ns.tolist()

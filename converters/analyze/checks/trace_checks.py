@@ -20,7 +20,7 @@ from .time_checks import time_findings
 from .trace_rows import TraceRows
 from .viewer_checks import viewer_findings
 
-__all__ = ["first_time", "same_text_rows", "trace_findings"]
+__all__ = ["same_text_rows", "trace_findings"]
 
 
 def same_text_rows(host: HostTrace) -> Int64:
@@ -57,9 +57,3 @@ def _placed(rows: TraceRows, finding: Finding) -> PlacedFinding:
         "no-duration": (events.phase == ord("X")) & (events.duration_ns == ABSENT),
     }.get(finding.code)
     return PlacedFinding(finding, () if mask is None else rows.places(np.flatnonzero(mask)))
-
-
-def first_time(host: HostTrace) -> int | None:
-    """Least time of an event that is no metadata, trace clock; None = there is none."""
-    timed = TraceRows(host).timed
-    return int(host.events.start_ns[timed].min()) if len(timed) else None

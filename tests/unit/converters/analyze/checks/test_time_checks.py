@@ -7,7 +7,7 @@ import io
 import numpy as np
 
 from rblnpb.converters.analyze.checks.time_checks import is_distant, seen_by_perfetto
-from rblnpb.converters.analyze.checks.trace_checks import first_time, same_text_rows, trace_findings
+from rblnpb.converters.analyze.checks.trace_checks import same_text_rows, trace_findings
 from rblnpb.converters.sources.event_details import read_details
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.errors import Severity
@@ -75,8 +75,8 @@ def test_the_order_of_a_file_is_harmless() -> None:
     ]
     assert [(one.finding.code, one.finding.severity, one.finding.count) for one in found] == [("unsorted-events", Severity.INFO, 2)]
     assert [place.row for place in found[0].places] == [1, 3]
-    assert first_time(host) == 0
+    assert host.first_ns() == 0
 
 
 def test_a_trace_of_metadata_alone_has_no_first_time() -> None:
-    assert first_time(read_host(io.BytesIO(document([event("M", 5, name="process_name")])))) is None
+    assert read_host(io.BytesIO(document([event("M", 5, name="process_name")]))).first_ns() is None
