@@ -16,7 +16,7 @@ from ._launch_arrows import first_work, launch_arrows
 from ._perfetto_dependencies import Dependencies
 from ._perfetto_flows import Ends, FlowEnds, Flows, draw
 from ._perfetto_host import HostSide, thread_slices
-from ._perfetto_host_order import slices_around
+from ._perfetto_host_order import slices_to_join
 
 __all__ = ["FRAMES", "HOST", "SLICES", "TraceArrows", "draw_arrows"]
 
@@ -99,7 +99,7 @@ class _HostEnds:
         points = flow_rows(host)
         is_asked = np.zeros(len(host.events), np.bool_)
         is_asked[ops[ops >= 0]] = True
-        rows = slices_around(host, points, is_asked, all_rows=bool(_points_ahead(host, points).any()))
+        rows = slices_to_join(host, points, is_asked, all_rows=bool(_points_ahead(host, points).any()))
         self._side = side
         self.slices, self._end_row = thread_slices(host, side, rows)
 

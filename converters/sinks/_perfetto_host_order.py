@@ -17,7 +17,7 @@ from rblnpb.columns import ABSENT
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._host_slices import threads
 
-__all__ = ["closing_order", "closing_rows", "end_times", "slices_around", "writing_order"]
+__all__ = ["closing_order", "closing_rows", "end_times", "slices_to_join", "writing_order"]
 
 _LAST_NS: Final = np.iinfo(np.int64).max
 _BLOCK_ROWS: Final = 1 << 16
@@ -102,7 +102,7 @@ def closing_rows(host: HostTrace, closing: Int32 | None) -> Iterator[Int64]:
         yield _long_rows(host, slice(first, first + _WRITTEN_ROWS))[::-1]
 
 
-def slices_around(host: HostTrace, points: Int64, is_asked: Bool, *, all_rows: bool) -> Int64:
+def slices_to_join(host: HostTrace, points: Int64, is_asked: Bool, *, all_rows: bool) -> Int64:
     """Complete slices that some events may stand in, for the others need not be looked at.
 
     Args:
