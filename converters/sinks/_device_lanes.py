@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
+from rblnpb.wording import counted
 
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Timeline, Track
 from ._slice_rows import row_blocks
@@ -86,7 +87,8 @@ def device_lanes(timeline: Timeline) -> DeviceLanes:
     thread = thread.reshape(-1)
     runtime_lane = lanes(thread, runtime.start_ns, runtime.duration_ns)
     moved = sum(int(np.count_nonzero(lane)) for lane in (slice_lane, frame_lane, runtime_lane))
-    message = f"{moved} slices of the device or its runtime cross another on their row; they went to further rows"
+    crossing = counted(moved, "slice of the device or its runtime crosses", "slices of the device or its runtime cross")
+    message = f"{crossing} another on the same row: shown on further rows"
     tracks = _own_tracks(timeline, used)
     counters = (timeline.strings[row] for row in np.unique(timeline.counters.device).tolist())
     return DeviceLanes(
