@@ -37,7 +37,7 @@ Input = str | os.PathLike[str] | bytes | BinaryIO
 
 def read(
     source: Input,
-    strict: bool = False,  # noqa: FBT001, FBT002  # the interface page fixes this call
+    strict: bool = False,  # noqa: FBT001, FBT002  # read(path, True) is promised
     *,
     window: tuple[int, int] | None = None,
     limits: Limits = DEFAULT_LIMITS,
