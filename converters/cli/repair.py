@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Repair and write."""
+    from rblnpb.wording import counted
+
     from .. import pipeline
     from ..pipeline.repair import repair
 
@@ -46,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             progress=progress,
         )
     print_findings(repaired.findings, least="info")
-    told = f"{repaired.records:,} records" if repaired.findings else f"{repaired.records:,} records, there was nothing to repair"
+    told = counted(repaired.records, "record") + ("" if repaired.findings else ", there was nothing to repair")
     print(f"{f'wrote {name}: ' if name != '-' else ''}{told}", file=sys.stderr)
     return 0
 

@@ -56,7 +56,7 @@ def repair(
     Raises:
         FormatError: Nothing of it can be read.
         MergeError: It has several sessions, and none is chosen, or none of this id.
-        UsageError: It is the vendor's.
+        UsageError: It is the vendor's, or the suffix of the target is that of the other kind.
         CheckError: What is left of a profile refers to definitions that are lost.
         OutputError: The file is there already, or cannot be written.
     """
@@ -67,6 +67,7 @@ def repair(
         )
     if found.kind is not FileKind.HOST_TRACE:
         return _repair_profile(found, target, session_id, force=force)
+    _refuse_suffix(target, ".pb", f"{found.name} is a trace in JSON and stays one: end the output in .json or .json.gz")
     host = read_host(found.source, columns={"offset", "length"}, progress=progress)
     write_host_trace(host, target, force=force)
     return Repaired(tuple(finding for finding in host.findings if finding.code in DAMAGE_CODES), len(host.events))
@@ -74,6 +75,7 @@ def repair(
 
 def _repair_profile(found: Peeked, target: str | os.PathLike[str] | BinaryIO, session_id: int | None, *, force: bool) -> Repaired:
     with open_profile(found.source) as file:
+        _refuse_suffix(target, (".json", ".json.gz"), f"{file.name} is a profile and stays one: end the output in .pb")
         known = file.session_ids
         if session_id is None and len(known) > 1:
             names = ", ".join(f"{one:016x}" for one in known)
@@ -86,6 +88,12 @@ def _repair_profile(found: Peeked, target: str | os.PathLike[str] | BinaryIO, se
     findings = tuple(finding for finding in profile.findings if finding.severity > Severity.INFO)
     write(profile.replace(is_complete=True), target, display=profile.session.has_display_packets, force=force)
     return Repaired(findings, _records(profile))
+
+
+def _refuse_suffix(target: str | os.PathLike[str] | BinaryIO, suffixes: str | tuple[str, ...], reason: str) -> None:
+    """Refuse the name of a file that would say something else of it than what it is."""
+    if isinstance(target, (str, os.PathLike)) and os.fspath(target).endswith(suffixes):
+        raise UsageError(f"{reason}; rblnpb convert makes the one of the other")
 
 
 def _records(profile: Profile) -> int:

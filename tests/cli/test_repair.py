@@ -37,7 +37,7 @@ def test_a_trace_that_is_whole_is_written_as_it_is(rblnpb_: Run) -> None:
 
     code, _, told = rblnpb_("repair", "t.json", "-o", "clean.json")
 
-    assert (code, told) == (0, "wrote clean.json: 1 records, there was nothing to repair\n")
+    assert (code, told) == (0, "wrote clean.json: 1 record, there was nothing to repair\n")
     assert Path("clean.json").read_bytes() == Path("t.json").read_bytes()
 
 
@@ -55,3 +55,13 @@ def test_a_profile_that_is_cut_becomes_one_with_an_end(rblnpb_: Run) -> None:
 def test_what_is_neither_is_refused(rblnpb_: Run) -> None:
     Path("t.txt").write_bytes(b"hello, world")
     assert rblnpb_("repair", "t.txt", "-o", "clean.json")[0] == 3
+
+
+def test_a_name_that_would_lie_about_the_file_is_refused(rblnpb_: Run) -> None:
+    Path("t.json").write_bytes(document([event(0)]))
+    assert rblnpb_("simulate", "--program", "mm", "-o", "d.pb")[0] == 0
+
+    for name, out, form in (("t.json", "clean.pb", "a trace in JSON"), ("d.pb", "clean.json", "a profile")):
+        code, _, told = rblnpb_("repair", name, "-o", out)
+        assert (code, f"{name} is {form} and stays one: end the output in" in told) == (2, True)
+        assert not Path(out).exists()
