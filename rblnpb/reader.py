@@ -61,6 +61,7 @@ def read(
         MergeError: It holds several sessions; `read_all` gives them all.
         FormatError: It cannot be opened, or contradicts the schema.
         CheckError: `strict`, and something is missing or odd.
+        ValueError: The window ends before it starts.
 
     Example:
         >>> import io, rblnpb
@@ -337,9 +338,9 @@ def _name(source: Input) -> str:
 def _buffer(source: Input, name: str) -> tuple[Buffer, mmap.mmap | None]:
     if isinstance(source, bytes):
         return memoryview(source), None
-    if not isinstance(source, (str, os.PathLike)):
-        return memoryview(source.read()), None
     try:
+        if not isinstance(source, (str, os.PathLike)):
+            return memoryview(source.read()), None
         with Path(source).open("rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 # A pipe has no size either; an empty file reads as nothing.
@@ -353,7 +354,7 @@ def _buffer(source: Input, name: str) -> tuple[Buffer, mmap.mmap | None]:
     except OSError as error:
         raise FormatError(name, (error.strerror or str(error)).lower()) from error
     except ValueError as error:
-        # A name with a zero byte in it, for which no system call was made.
+        # A name with a zero byte in it, for which no system call was made, or a stream that is closed.
         raise FormatError(name, str(error)) from error
 
 

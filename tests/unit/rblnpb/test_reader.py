@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
@@ -760,3 +761,22 @@ def test_what_is_around_archived_events_is_bounded_as_texts_are() -> None:
         rblnpb.read(
             encode(tiny(trace_document=TraceDocument(bytes(8_000_001), b"")), "zstd"), limits=rblnpb.Limits(record_bytes=8_000_000)
         )
+
+
+class _Failing(io.RawIOBase):
+    """A stream of which nothing can be read."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readall(self) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_stream_that_fails_is_an_error_of_ours() -> None:
+    closed = io.BytesIO()
+    closed.close()
+
+    for source, reason in ((_Failing(), "input/output error"), (closed, "I/O operation on closed file.")):
+        with pytest.raises(FormatError, match=f"^cannot read <stream>: {reason}$"):
+            rblnpb.read(source)  # type: ignore[arg-type]  # a raw stream reads as any other
