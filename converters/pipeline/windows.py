@@ -26,7 +26,7 @@ _MARGIN_NS: Final = 10**6
 """What is read beyond a window before it is cut exactly."""
 
 _UNITS: Final = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
-_EDGE: Final = re.compile(r"([+-]?[0-9][0-9_.,]*)\s*(ns|us|µs|ms|s)?")
+_EDGE: Final = re.compile(r"([+-]?[0-9][0-9_.,]{0,60})\s*(ns|us|µs|ms|s)?")
 
 
 @dataclass(frozen=True)
