@@ -46,14 +46,15 @@ def find_array(text: bytes, name: str) -> int:
         return at + 1
     depth = 0
     keys: list[str] = []
-    previous = b""
+    previous, ended = b"", at
     for token in _TOKEN.finditer(text, at):
         mark = token[0]
         if mark == b":" and depth == 1 and previous.startswith(b'"'):
             keys.append(_decoded(previous))
             if keys[-1] == EVENTS_KEY:
                 return _after_bracket(text, token.end(), name)
-        elif previous[:1] == mark[:1] and mark[:1] in b'",:':
+        elif previous[:1] == mark[:1] and mark[:1] in b'",:' and not text[ended : token.start()].strip():
+            # Between two commas may stand a number.
             raise BrokenHeadError
         elif mark in b"{[":
             depth += 1
@@ -63,7 +64,7 @@ def find_array(text: bytes, name: str) -> int:
             depth -= 1
             if depth == 0:
                 raise NotAProfileError(name, _no_events(keys))
-        previous = mark
+        previous, ended = mark, token.end()
     return -1
 
 

@@ -812,3 +812,9 @@ def test_a_real_trace_with_a_bare_quote_loses_one_event() -> None:
     assert codes(trace) == [("lost-events", 1, "")]
     assert events_of(trace) == slow_events(b"".join(trace.document.blocks()))
     assert json.loads(b"".join(trace.document.blocks())) == json.loads(whole[:start] + whole[end:])
+
+
+def test_numbers_in_a_list_before_the_events_are_no_damage() -> None:
+    text = b'{"distributedInfo": {"ranks": [0, 1, 2,3], "of": [null,true, false]}, "traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}'
+    host = read_host(io.BytesIO(text), strict=True)
+    assert (len(host.events), host.metadata["distributedInfo"]) == (1, {"ranks": [0, 1, 2, 3], "of": [None, True, False]})
