@@ -81,7 +81,8 @@ def add_window(parser: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--window",
         metavar="START:END",
-        help="only what overlaps this time, counted from the first event: 10ms:25ms, 1.5s: (units ns, us, ms, s; default ms)",
+        help="only what overlaps this time, counted from the first event: 10ms:25ms, 1.5s: (units ns, us, ms, s; default ms); "
+        "before the first event: --window=-5ms:5ms",
     )
     part.add_argument(
         "--around", metavar="NAME", help="only the time of the first event, program or layer of this name, and of what it launched"

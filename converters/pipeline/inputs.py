@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -144,18 +145,21 @@ def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
         host = read_host(found.source, strict=how.strict, progress=how.progress, columns=how.columns, limits=text)
         return _Part(found.name, host=host)
     # What is of no known kind is refused by this reader, which names it.
-    file = open_profile(found.source, limits=how.limits.profile)
-    part = None if how.window is None else stored_window(how.window, file, how.trace)
-    window, times = part or (None, None)
-    if how.defer:
-        profile, stored = file.profile_and_slices(window=times)
-        # Without launches the slices themselves are what is joined, and slices that tell of archived events go another way.
-        if len(profile.launches) and not holds_trace(profile):
-            # The file stays open as long as its slices are wanted.
-            return _Part(found.name, _sound(file.name, profile, how), stored=stored, window=window)
-    with file:
+    with contextlib.ExitStack() as opened:
+        file = opened.enter_context(open_profile(found.source, limits=how.limits.profile))
+        part = None if how.window is None else stored_window(how.window, file, how.trace)
+        window, times = part or (None, None)
+        if how.defer:
+            profile, stored = file.profile_and_slices(window=times)
+            # Without launches the slices themselves are what is joined, and slices that tell of archived events go another way.
+            if len(profile.launches) and not holds_trace(profile):
+                sound = _sound(file.name, profile, how)
+                # The file stays open as long as its slices are wanted.
+                opened.pop_all()
+                return _Part(found.name, sound, stored=stored, window=window)
         whole = _sound(file.name, file.profile(window=times), how)
-    return _Part(found.name, *unpack(whole, display_name(found.name), strict=how.strict, columns=how.columns), window=window)
+    own, trace = unpack(whole, display_name(found.name), strict=how.strict, columns=how.columns)
+    return _Part(found.name, own, trace, window=window)
 
 
 def _sound(name: str, profile: Profile, how: _How) -> Profile:

@@ -13,7 +13,7 @@ _Made = TypeVar("_Made")
 
 
 def in_order(make: Callable[[_Given], _Made], given: Iterable[_Given], jobs: int) -> Iterator[_Made]:
-    """What `make` makes of each thing given, in their order; at most so many at a time, and as many more wait to be taken.
+    """What `make` makes of each thing given, in their order; so many are worked on at a time.
 
     Args:
         make: Called in threads when there are several jobs; what it works on is to release the interpreter's lock, as numpy does.
