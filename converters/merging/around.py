@@ -17,7 +17,7 @@ __all__ = ["around"]
 _BLOCK_ROWS: Final = 8192
 
 
-def around(timeline: Timeline, name: str) -> tuple[int, int, int]:
+def around(timeline: Timeline, name: str) -> tuple[int, int, Int64]:
     """From when to when something of a name lasts, with the device work that it launched.
 
     Of several of one name it is the first. What the host did is looked through before the device's work.
@@ -28,7 +28,7 @@ def around(timeline: Timeline, name: str) -> tuple[int, int, int]:
             whole or its layer alone.
 
     Returns:
-        Start and end, trace clock; and how many have the name.
+        Start and end, trace clock; and int64[k], ascending, when all of the name start.
 
     Raises:
         UsageError: Nothing has it.
@@ -38,7 +38,7 @@ def around(timeline: Timeline, name: str) -> tuple[int, int, int]:
         if spans is not None and len(spans[0]):
             start, end = spans
             first = int(np.argmin(start))
-            return int(start[first]), max(int(end[first]), int(start[first]) + 1), len(start)
+            return int(start[first]), max(int(end[first]), int(start[first]) + 1), np.sort(start)
     raise UsageError(f"nothing in the input is called {name!r}: no host event, launched program, or layer of the device")
 
 

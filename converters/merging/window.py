@@ -6,6 +6,7 @@ stays, whenever it ran.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeVar
 
@@ -17,7 +18,7 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
 from ..host_excerpt import excerpt
-from ..timeline import Bool, HostTrace, Int64, SliceDependencies, Timeline
+from ..timeline import Bool, HostTrace, Int64, RecordCount, SliceDependencies, Timeline
 
 __all__ = ["beginning_ns", "within"]
 
@@ -33,7 +34,7 @@ def beginning_ns(timeline: Timeline) -> int | None:
     return min(times if of_host is None else [*times, of_host], default=None)
 
 
-def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Timeline:
+def within(timeline: Timeline, start_ns: int | None, end_ns: int | None, *, zero_ns: int = 0) -> Timeline:
     """What of a timeline overlaps a stretch of time.
 
     Slices that reach into it stay whole. Launches stay that fall into it or launched a slice that stays, and so do the ops of both.
@@ -42,9 +43,10 @@ def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Time
     Args:
         timeline: Merged.
         start_ns, end_ns: Trace clock; the end is not in it. None: from the beginning; to the end.
+        zero_ns: What the times of its findings count from.
 
     Returns:
-        A timeline whose finding `window` says how much of it is left.
+        A timeline whose finding `window` says what is left of it, and whose counts are of that; `window-empty` where nothing is.
     """
     stretch = _Stretch(_EARLIEST if start_ns is None else start_ns, _LATEST if end_ns is None else end_ns)
     kept = {
@@ -68,7 +70,9 @@ def within(timeline: Timeline, start_ns: int | None, end_ns: int | None) -> Time
     cut = _renumbered(cut, "launch", ("slices", "frames", "runtime"), _rows_after(launches))
     if timeline.host is not None:
         cut = _with_host(cut, timeline.host, stretch)
-    return replace(cut, findings=(*cut.findings, _told(timeline, cut, stretch)))
+    # What a reader says of the part of a file that it read is not what is left of that.
+    findings = (*(one for one in cut.findings if one.code != "window"), *_told(timeline, cut, stretch, zero_ns))
+    return replace(cut, findings=findings, counts=_counts(cut))
 
 
 @dataclass(frozen=True)
@@ -168,11 +172,41 @@ def _pairs(is_begin: Bool, time_ns: Int64, *keys: npt.NDArray[Any]) -> tuple[Int
     return place[:-1][is_pair], place[1:][is_pair]
 
 
-def _told(whole: Timeline, cut: Timeline, stretch: _Stretch) -> Finding:
-    """How much is left."""
-    parts = [f"{len(cut.slices):,} of {counted(len(whole.slices), 'device slice')}"]
-    if whole.host is not None and cut.host is not None:
-        parts.append(f"{len(cut.host.events):,} of {counted(len(whole.host.events), 'host event')}")
-    edges = [f"{edge:,}" if edge not in {_EARLIEST, _LATEST} else "" for edge in (stretch.start_ns, stretch.end_ns)]
-    message = f"only what overlaps the window {edges[0]}:{edges[1]} ns: {', '.join(parts)}"
-    return Finding(Severity.INFO, "window", message)
+def _counts(cut: Timeline) -> tuple[RecordCount, ...]:
+    """The counts of records, of the kinds that are cut."""
+    left = {
+        "device_slices": len(cut.slices),
+        "workload_slices": len(cut.frames),
+        "launches": len(cut.launches),
+        "host_slices": len(cut.runtime),
+        "counters": len(cut.counters),
+        "overheads": len(cut.overheads),
+    }
+    return tuple(replace(one, read=left.get(one.kind, one.read)) for one in cut.counts)
+
+
+def _told(whole: Timeline, cut: Timeline, stretch: _Stretch, zero_ns: int) -> Iterator[Finding]:
+    """What is left."""
+    edges = ((stretch.start_ns, _EARLIEST, "the beginning"), (stretch.end_ns, _LATEST, "the end"))
+    start, end = (name if edge == limit else f"{edge - zero_ns:,} ns" for edge, limit, name in edges)
+    parts = [counted(len(cut.slices), "device slice")]
+    timed = 0
+    if cut.host is not None:
+        timed = int((cut.host.events.phase != ord("M")).sum())
+        parts.append(counted(timed, "host event"))
+    message = f"only what overlaps the window from {start} to {end}: {' and '.join(parts)}"
+    yield Finding(Severity.INFO, "window", message)
+    if not any((len(cut.slices), len(cut.frames), len(cut.runtime), len(cut.launches), timed)):
+        first_ns, last_ns = beginning_ns(whole), _last_ns(whole)
+        covered = "" if first_ns is None else f"; what was read goes from {first_ns - zero_ns:,} to {last_ns - zero_ns:,} ns"
+        yield Finding(Severity.WARNING, "window-empty", f"nothing lies in the window{covered}")
+
+
+def _last_ns(timeline: Timeline) -> int:
+    """The last time of a timeline, trace clock; 0 without any."""
+    spans = [(table.start_ns, table.duration_ns) for table in (timeline.slices, timeline.frames, timeline.runtime)]
+    if timeline.host is not None:
+        events = timeline.host.events
+        rows = np.flatnonzero((events.phase == ord("X")) & (events.start_ns != ABSENT))
+        spans.append((events.start_ns[rows], np.maximum(events.duration_ns[rows], 0)))
+    return max((int((start + duration).max()) for start, duration in spans if len(start)), default=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -18,7 +19,7 @@ from ..merging.align import Alignment
 from ..merging.around import around
 from ..merging.launch_times import is_settled
 from ..merging.window import beginning_ns, within
-from ..timeline import HostTrace, Timeline
+from ..timeline import HostTrace, Int64, Timeline
 
 __all__ = ["Window", "parse_window", "stored_window"]
 
@@ -57,20 +58,24 @@ class Window:
         Raises:
             UsageError: Nothing is called by the name.
         """
-        findings: tuple[Finding, ...] = ()
-        start: int | None
-        end: int | None
-        if self.around is not None:
-            start, end, count = around(timeline, self.around)
-            if count > 1:
-                message = f"{count:,} things are called {self.around!r}: the window is that of the first; --window names any other"
-                findings = (Finding(Severity.INFO, "window-of-several", message, count),)
-        else:
-            first_ns = beginning_ns(timeline) if self.first_ns is None else self.first_ns
+        first_ns = beginning_ns(timeline) if self.first_ns is None else self.first_ns
+        if self.around is None:
             if first_ns is None:
                 return timeline
-            start, end = self.times(first_ns)
-        return within(timeline, start, end).with_findings(findings)
+            return within(timeline, *self.times(first_ns), zero_ns=first_ns)
+        if not self.around:
+            raise UsageError("--around needs a name; is a variable of the shell unset?")
+        start, end, starts = around(timeline, self.around)
+        zero_ns = first_ns or 0
+        return within(timeline, start, end, zero_ns=zero_ns).with_findings(_others(self.around, starts - zero_ns))
+
+
+def _others(name: str, starts_ns: Int64) -> Iterator[Finding]:
+    """That a window is of the first of several things of a name, and when the next ones start."""
+    if len(starts_ns) > 1:
+        next_ones = ", ".join(f"{start:,}" for start in starts_ns[1:4].tolist()) + (", ..." if len(starts_ns) > 4 else "")
+        message = f"{len(starts_ns):,} things are called {name!r}: the window is that of the first; others start at {next_ones} ns"
+        yield Finding(Severity.INFO, "window-of-several", message, len(starts_ns))
 
 
 def stored_window(window: Window, file: ProfileFile, host: HostTrace | None) -> tuple[Window, tuple[int, int]] | None:

@@ -81,6 +81,7 @@ def test_a_part_of_a_trace_is_a_trace(rblnpb_: Run) -> None:
         (("summary", "a.pb", "--window", "5ms:1ms"), "ends before it starts"),
         (("summary", "a.pb", "--window", "x:1ms"), "is no time"),
         (("summary", "a.pb", "--around", "nothing of that name"), "nothing in the input is called"),
+        (("summary", "a.pb", "--around", ""), "needs a name"),
         (("summary", "a.pb", "--around", "mm", "--window", "1:2"), "not allowed with"),
         (("convert", "a.pb", "--window", "1:2", "-o", "x.pb"), "--to chrome"),
     ],

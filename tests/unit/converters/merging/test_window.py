@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rblnpb.converters.host_trace import HostTrace
 from rblnpb.converters.merging.around import around
 from rblnpb.converters.merging.window import beginning_ns, within
-from rblnpb.converters.timeline import SliceDependencies
+from rblnpb.converters.timeline import RecordCount, SliceDependencies, Timeline
 from rblnpb.errors import UsageError
 from tests.support.timelines import counters, host_trace, launches, runtime, slices, timeline
 
@@ -119,16 +119,35 @@ def test_the_excerpt_is_the_events_that_overlap(events: list[tuple[int, int]], s
 def test_how_much_is_left_is_told() -> None:
     cut = within(timeline(host_trace(event("a", 0, 1)), slices=slices({"start": 5_000})), 1, 5_000)
     (finding,) = cut.findings
-    assert (finding.code, str(finding.message)) == (
+    assert (finding.code, finding.message) == (
         "window",
-        "only what overlaps the window 1:5,000 ns: 0 of 1 device slice, 1 of 1 host event",
+        "only what overlaps the window from 1 ns to 5,000 ns: 0 device slices and 1 host event",
     )
+
+
+def test_a_window_in_which_nothing_lies_is_a_warning() -> None:
+    made = timeline(host_trace(event("a", 3, 2)), slices=slices({"start": 4_000, "duration": 7_000}))
+    told = {finding.code: finding.message for finding in within(made, 20_000, None, zero_ns=1_000).findings}
+    assert told == {
+        "window": "only what overlaps the window from 19,000 ns to the end: 0 device slices and 0 host events",
+        "window-empty": "nothing lies in the window; what was read goes from 2,000 to 10,000 ns",
+    }
+
+
+def test_counts_are_of_the_window() -> None:
+    made = timeline(slices=slices(*({"start": at} for at in (1, 2, 9))), counts=(RecordCount("device_slices", 3, 5),))
+    assert within(made, 2, 5).counts == (RecordCount("device_slices", 1, 5),)
 
 
 def test_the_beginning_is_the_first_of_all_that_has_a_time() -> None:
     assert beginning_ns(timeline()) is None
     assert beginning_ns(timeline(host_trace(event("a", 2, 1)), slices=slices({"start": 1_500}))) == 1_500
     assert beginning_ns(timeline(host_trace(event("a", 2, 1)), counters=counters((1_700, 0, 0, 1.0)))) == 1_700
+
+
+def found(made: Timeline, name: str) -> tuple[int, int, list[int]]:
+    start, end, starts = around(made, name)
+    return start, end, starts.tolist()
 
 
 def test_around_an_op_is_its_time_and_that_of_what_it_launched() -> None:
@@ -138,8 +157,8 @@ def test_around_an_op_is_its_time_and_that_of_what_it_launched() -> None:
         slices=slices({"start": 30_000, "duration": 4, "launch": 0}, {"start": 90_000, "launch": 1}),
         launches=launches({"start": 12_000, "host_row": 1}, {"start": 16_500, "host_row": 2}),
     )
-    assert around(made, "mm") == (10_000, 30_004, 2)
-    assert around(made, "add") == (16_000, 90_000, 1)
+    assert found(made, "mm") == (10_000, 30_004, [10_000, 50_000])
+    assert found(made, "add") == (16_000, 90_000, [16_000])
 
 
 def test_around_a_program_or_a_layer() -> None:
@@ -150,8 +169,8 @@ def test_around_a_program_or_a_layer() -> None:
         launches=launches({"start": 2, "name": 1}),
         strings=("", "program"),
     )
-    assert around(made, "program") == (2, 9, 1)
-    assert around(made, "mm") == (5, 9, 1)
-    assert around(made, "x") == (1, 2, 1)
+    assert found(made, "program") == (2, 9, [2])
+    assert found(made, "mm") == (5, 9, [5])
+    assert found(made, "x") == (1, 2, [1])
     with pytest.raises(UsageError, match="nothing in the input is called 'y'"):
         around(made, "y")
