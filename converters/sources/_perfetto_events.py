@@ -177,6 +177,10 @@ class EventReader:
             if field in said:
                 self.flows += [(row, number, is_end) for number in said[field]]
 
+    def categories(self) -> frozenset[str]:
+        """All categories of events that were read."""
+        return frozenset(self._kinds)
+
     def _kind_of(self, category: str) -> int:
         kind = self._kinds.get(category)
         if kind is None:

@@ -36,6 +36,7 @@ def checked(profile: Profile, files: Sequence[VendorFile], tables: Sequence[File
     profile, wild = without_wild_samples(profile)
     own = [
         *(finding for file in files for finding in _cuts(file)),
+        *_of_ours(files),
         *_counted(files),
         *_arguments(files),
         *_joining(profile, files, tables, clocks),
@@ -52,6 +53,20 @@ def _cuts(file: VendorFile) -> Iterator[Finding]:
             f"read up to byte {packets.whole_bytes:,}"
         )
         yield Finding(Severity.WARNING, "truncated", message, where=f"byte {packets.whole_bytes}")
+
+
+_OUR_CATEGORIES: Final = frozenset({"rbln_runtime", "rbln_workload", "rbln_sync"})
+"""What our own traces for viewers call what is no work; the vendor has no such names."""
+
+
+def _of_ours(files: Sequence[VendorFile]) -> Iterator[Finding]:
+    for file in files:
+        if file.events.categories() & _OUR_CATEGORIES:
+            message = (
+                f"{file.name} was written for viewers by rblnpb convert: what host and runtime did counts as device work here; "
+                "give the .pb or .json that it was made of"
+            )
+            yield Finding(Severity.WARNING, "written-for-viewers", message)
 
 
 _ODD: Final[dict[str, tuple[Severity, str, str, str]]] = {

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import rblnpb
+from rblnpb import sim
 from tests.support.command_line import Run, runner
 from tests.support.vendor_profiles import NEC, Slice, host_rows, launched, run, trace_rows, vendor_file
 from tests.support.vendor_traces import document, op
@@ -114,3 +116,10 @@ def test_the_bindings_are_loaded_for_nothing_else(rblnpb_: Run) -> None:
     for name, code in (("t.json", 0), ("v.pb", 1)):
         command = [sys.executable, "-c", program, str(Path(name).resolve())]
         assert subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60).returncode == code
+
+
+def test_a_trace_of_ours_for_viewers_is_told_from_the_vendors(rblnpb_: Run) -> None:
+    rblnpb.write(sim.simulate(program="mm", calls=2), "own.pb")
+    assert rblnpb_("convert", "own.pb", "-o", "own.pftrace")[0] == 0
+    code, _, err = rblnpb_("summary", "own.pftrace")
+    assert (code, "give the .pb or .json that it was made of [written-for-viewers]" in err) == (0, True)
