@@ -27,9 +27,9 @@ from typing import NamedTuple
 import _venv
 
 PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
-# What is checked once: the house itself, outputs in viewers, speed, and the long searches through data, which no Python changes.
-NOT_AGAIN = ("arch", "bench", "browser", "cli/test_scripts.py", "compat", "fuzz", "property", "torch")
-ONCE = [f"--ignore=tests/{path}" for path in NOT_AGAIN]
+# What other Pythons are to show: that the format, the readers and the join work on them. The rest (the house, viewers, speed,
+# analyses of columns, long searches through data) no Python changes, and all of it takes longer than a check may.
+AGAIN = [f"tests/unit/{path}" for path in ("rblnpb", "converters/sources", "converters/merging", "converters/pipeline")]
 
 
 class Step(NamedTuple):
@@ -73,7 +73,7 @@ def other_steps(main: _venv.Interpreter, found: dict[str, _venv.Interpreter]) ->
     steps = []
     for other in dict.fromkeys([*others[:1], *others[-1:]]):
         environment = partial(_venv.prepare, other, _venv.ROOT / f".venv-{other.name}", ["test"])
-        steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, "-m", "not browser", *ONCE]]))
+        steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, *AGAIN]]))
     return steps
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.thread import ThreadPoolExecutor
 from typing import TypeVar
 
 __all__ = ["in_order"]
@@ -26,8 +28,6 @@ def in_order(make: Callable[[_Given], _Made], given: Iterable[_Given], jobs: int
     if jobs <= 1:
         yield from map(make, given)
         return
-    from concurrent.futures import Future, ThreadPoolExecutor
-
     waiting: deque[Future[_Made]] = deque()
     with ThreadPoolExecutor(jobs) as pool:
         for one in given:

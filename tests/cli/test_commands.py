@@ -45,6 +45,12 @@ def profile_bytes(run: Sequence[Launch] = RUN) -> bytes:
 PROFILE = profile_bytes()
 
 
+def session_bytes(session_id: int) -> bytes:
+    file = io.BytesIO()
+    rblnpb.write(device_profile(RUN).replace(session=rblnpb.Session(session_id=session_id)), file)
+    return file.getvalue()
+
+
 @dataclass(frozen=True)
 class Ran:
     """What came of a command."""
@@ -494,6 +500,7 @@ def example_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **dict.fromkeys(("trace.json.gz", "rblnpb/data/transformer_step.json.gz", "run_folder/trace.json.gz"), packed),
         "run_folder/device.pb": profile.read_bytes(),
         "key.txt": b"correct horse battery staple",
+        "both.pb": session_bytes(0x5F2A00000000C0DE) + session_bytes(1),
         "dump.json": b'{"hidden_host_bounce": {"by_site": {}}, "dispatch": {"cpu_fallback": 0, "recompile_miss": 0}}',
     }
     for name, content in files.items():

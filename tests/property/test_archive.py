@@ -14,7 +14,8 @@ import rblnpb
 from rblnpb.converters.event_layouts import MARKS
 from rblnpb.converters.pipeline.archives import unpack
 from rblnpb.converters.sources.archive import archived_trace
-from rblnpb.converters.sources.kineto import read_host
+from rblnpb.converters.sources.kineto import DAMAGE_CODES, read_host
+from rblnpb.converters.timeline import HostTrace
 from rblnpb.profile import Profile, TraceDocument
 from tests.property.test_kineto_source import documents
 from tests.support.archives import archive, given_back, slowly_given_back
@@ -68,13 +69,18 @@ def traces(draw: st.DrawFn) -> bytes:
 @given(traces() | documents())
 def test_every_byte_comes_back_and_is_archived_in_the_same_way_again(document: bytes) -> None:
     try:
-        read_host(io.BytesIO(document))
+        host = read_host(io.BytesIO(document))
     except rblnpb.FormatError:
         return
     profile = archive(document)
 
-    assert given_back(profile) == document
+    # A text that is no JSON or no Unicode is mended when it is read, and archived as that.
+    assert given_back(profile) == (b"".join(host.document.blocks()) if damaged(host) else document)
     assert archive(given_back(profile)) == profile
+
+
+def damaged(host: HostTrace) -> bool:
+    return any(finding.code in DAMAGE_CODES for finding in host.findings)
 
 
 @given(traces() | documents())
@@ -84,7 +90,8 @@ def test_the_rules_of_the_format_give_the_same_bytes_one_event_at_a_time(documen
     except rblnpb.FormatError:
         return
 
-    assert slowly_given_back(profile) == document
+    host = read_host(io.BytesIO(document))
+    assert slowly_given_back(profile) == (b"".join(host.document.blocks()) if damaged(host) else document)
 
 
 @given(documents())
