@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
 
-from ._options import ProgressBar, add_inputs, add_window, merged, positive, print_findings, read
+from ._options import ProgressBar, add_inputs, add_window, merged, print_findings, read
 
 # A name that type checkers know. The module typing would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -41,8 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_window(parser)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file to write; - = stdout")
     parser.add_argument("--to", choices=("chrome", "perfetto", "pb", "json"), help=_FORMATS)
-    help_text = "threads that make the text of device slices in Chrome traces, which are the same whatever the number; default: 2"
-    parser.add_argument("--jobs", type=positive, default=2, metavar="N", help=help_text)
     parser.add_argument("--force", action="store_true", help="overwrite OUT")
 
 
@@ -63,8 +60,6 @@ def run(options: argparse.Namespace) -> int:
     write = {"chrome": _write_chrome, "perfetto": _write_perfetto, "pb": _write_profile, "json": _write_as_it_was}[
         "json" if is_as_it_was else suffix_format
     ]
-    if suffix_format == "chrome" and not is_as_it_was:
-        write = partial(write, jobs=options.jobs)
     with ProgressBar("writing") as progress:
         told = write(inputs, sys.stdout.buffer if name == "-" else name, force=options.force, progress=progress)
     if name != "-":

@@ -41,12 +41,7 @@ def require_writable(path: str | os.PathLike[str], *, force: bool) -> None:
 
 
 def write_chrome_trace(
-    timeline: Timeline,
-    path: str | os.PathLike[str] | BinaryIO,
-    *,
-    force: bool = False,
-    progress: Progress | None = None,
-    jobs: int = 1,
+    timeline: Timeline, path: str | os.PathLike[str] | BinaryIO, *, force: bool = False, progress: Progress | None = None
 ) -> tuple[Finding, ...]:
     """Write a timeline as a Chrome trace, which Perfetto and chrome://tracing open.
 
@@ -55,7 +50,6 @@ def write_chrome_trace(
         path: Name of the file; `.gz` at its end compresses. It appears whole or not at all. Or a binary stream.
         force: Overwrite a file that is there.
         progress: Called with (events done, events in all).
-        jobs: How many threads make the texts of device slices; the file is the same whatever the number.
 
     Returns:
         What had to be changed so that the viewers lose nothing, as counted findings.
@@ -64,13 +58,13 @@ def write_chrome_trace(
         OutputError: The file is there already, or cannot be written.
     """
     with _json_output(path, force=force) as file:
-        return render_chrome_trace(timeline, file, progress=progress, jobs=jobs)
+        return render_chrome_trace(timeline, file, progress=progress)
 
 
 def write_perfetto_trace(
     timeline: Timeline, path: str | os.PathLike[str] | BinaryIO, *, force: bool = False, progress: Progress | None = None
 ) -> tuple[Finding, ...]:
-    """Write a timeline as Perfetto's own trace: as `write_chrome_trace`, without compression and jobs."""
+    """Write a timeline as Perfetto's own trace: as `write_chrome_trace`, without compression."""
     from ..sinks.perfetto_trace import write_perfetto_trace as render_perfetto_trace
 
     with _output(path, force=force) as file:

@@ -87,7 +87,7 @@ def slice_block(table: SliceTable, rows: slice) -> SliceBlock:
 
 
 def block_texts(table: SliceTable, taken: SliceBlock, base_time_ns: int) -> Iterator[tuple[int, bytes]]:
-    """The events of a block, each with a comma and a newline before it; blocks may be written in several threads.
+    """The events of a block, each with a comma and a newline before it.
 
     Args:
         table: The slices.

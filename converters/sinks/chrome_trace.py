@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -29,8 +28,7 @@ from ._chrome_counters import counter_blocks
 from ._chrome_device import DevicePlan, plan_device
 from ._chrome_host import HostPlan, plan_host, shown_times, slice_lengths
 from ._chrome_ids import FreeNumbers, first_free_flow_id
-from ._chrome_slices import BLOCK_ROWS, SliceBlock, SliceTable, block_texts, slice_block
-from ._in_order import in_order
+from ._chrome_slices import BLOCK_ROWS, block_texts, slice_block
 from ._slice_rows import row_blocks
 from ._streams import SECOND_NS, ByteStream, Progress
 
@@ -40,16 +38,13 @@ _EXACT_BELOW_NS: Final = (1 << 43) * 1000
 """From 2^43 µs on, 102 days, doubles lie so far apart that three decimals do not survive."""
 
 
-def write_chrome_trace(
-    timeline: Timeline, file: ByteStream, *, progress: Progress | None = None, jobs: int = 1
-) -> tuple[Finding, ...]:
+def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progress | None = None) -> tuple[Finding, ...]:
     """Write a timeline as Chrome trace JSON.
 
     Args:
         timeline: What to write; with or without a host trace.
         file: Written to in order, and left open.
         progress: See `Progress`.
-        jobs: How many threads make the texts of device slices; the output is the same whatever the number.
 
     Returns:
         What could not go through as it was, counted.
@@ -64,7 +59,7 @@ def write_chrome_trace(
     output.frame(head)
     for count, text in _host_blocks(plan):
         output.events(count, output.as_utf8(text))
-    for count, text in _own_blocks(timeline, plan, jobs):
+    for count, text in _own_blocks(timeline, plan):
         output.events(count, text)
     output.frame(tail)
     lost = {"host-text-mended": output.mended_count, "counters-not-finite": len(timeline.counters) - plan.sample_count}
@@ -200,10 +195,6 @@ def _inexact(times_ns: Int64) -> int:
     return int(((np.abs(times_ns) >= _EXACT_BELOW_NS) & (times_ns % 1000 != 0)).sum())
 
 
-def _block_texts(table: SliceTable, zero: int, block: SliceBlock) -> list[tuple[int, bytes]]:
-    return list(block_texts(table, block, zero))
-
-
 def _host_blocks(plan: _Plan) -> Iterator[tuple[int, bytes]]:
     """The events of the host, in order."""
     host, done = plan.host, 0
@@ -212,14 +203,13 @@ def _host_blocks(plan: _Plan) -> Iterator[tuple[int, bytes]]:
         done = rows
 
 
-def _own_blocks(timeline: Timeline, plan: _Plan, jobs: int) -> Iterator[tuple[int, bytes]]:
+def _own_blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
     """All other events of the output, in order: metadata of ours, slices of ours, counters, arrows."""
     zero = plan.base_time_ns
     yield 0, _labels(plan)
     for table in plan.device_plan.tables:
-        blocks = (slice_block(table, rows) for rows in row_blocks(len(table.slices), BLOCK_ROWS))
-        for texts in in_order(partial(_block_texts, table, zero), blocks, jobs):
-            yield from texts
+        for rows in row_blocks(len(table.slices), BLOCK_ROWS):
+            yield from block_texts(table, slice_block(table, rows), zero)
     yield from counter_blocks(timeline, plan.device_plan.processes, zero)
     yield from arrow_blocks(plan.arrows, plan.flow_id + plan.host_plan.flows.chain_count, zero)
 
