@@ -28,7 +28,7 @@ class TextLimits:
     values: int = 100_000
     event_bytes: int = 64 << 20
     expansion: int = 1_000
-    expansion_bytes: int = 16 << 20
+    expansion_bytes: int = 1 << 20
 
     def require_honest(self, name: str, text_bytes: int, stored_bytes: int) -> None:
         """Refuse gzip data that is made to fill the memory.
