@@ -51,7 +51,7 @@ def writing(*words: str, before: str = "") -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_signal_takes_away_what_was_begun_and_is_the_exit_code(rblnpb_: Run, name: str) -> None:
     Path("out.json").write_bytes(b"before")
     number = getattr(signal, name)
