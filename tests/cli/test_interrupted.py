@@ -28,6 +28,7 @@ def half(timeline, file, **_):
     file.write(b"x" * 100_000)
     print("writing", flush=True)
     time.sleep(30)
+    raise SystemExit("nothing came between")
 
 pipeline.output.render_chrome_trace = half
 sys.argv[0] = "rblnpb"
@@ -38,7 +39,14 @@ sys.exit(main())
 def command(*words: str, code: str = "", before: str = "") -> dict[str, Any]:
     """A command line as a process of its own, which a shell makes ready first, or Python code with its words."""
     python = [sys.executable, *(["-c", code] if code else ["-m", "rblnpb.converters"]), *words]
-    return {"args": ["sh", "-c", f'{before} exec "$0" "$@"', *python], "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    shell = ["sh", "-c", f'{before} exec "$0" "$@"', *python]
+    return {"args": shell, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "preexec_fn": heed_signals}
+
+
+def heed_signals() -> None:
+    """What runs in the background of a shell ignores SIGINT, and behind nohup SIGHUP; so do its children, as these are to not."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def writing(*words: str, before: str = "") -> subprocess.Popen[str]:
@@ -51,7 +59,7 @@ def writing(*words: str, before: str = "") -> subprocess.Popen[str]:
     return process
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_takes_away_what_was_begun_and_is_the_exit_code(rblnpb_: Run, name: str) -> None:
     Path("out.json").write_bytes(b"before")
     number = getattr(signal, name)
