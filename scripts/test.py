@@ -1,14 +1,13 @@
-"""Checks everything: formatting, lint, the schema, types, the tests, the wheel, and another Python.
+"""Checks everything: formatting, lint, the schema, types, the tests with coverage, the wheel, and other Pythons.
 
     python3 scripts/test.py                 # all of it; sets up .venv by itself the first time
     python3 scripts/test.py --quick         # formatting, lint and the tests, without coverage
     python3 scripts/test.py --quick -k clock
     python3 scripts/test.py --python 3.12   # with another Python of this machine
-    python3 scripts/test.py --coverage      # and how much of the code the tests reach, which must be 90 %
     python3 scripts/test.py --torch         # all of it, and the simulated device of PyTorch (installs torch: large)
 
 Steps run in the order of their cost, and the first that fails ends the run with exit code 1 (--keep-going: at the end). Where
-the machine has another supported Python, the tests of the format run on the lowest of them too. In CI (the
+the machine has other supported Pythons, the tests of the product run on the lowest and the highest of them too. In CI (the
 variable CI is set) the tests with torch always run. Needs git, a supported Python and a way to PyPI; nothing else need be
 installed.
 """
@@ -28,9 +27,9 @@ from typing import NamedTuple
 import _venv
 
 PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
-# What another Python is to show: that the format works on it, and the way from files to files. The rest (the house, viewers, speed,
-# analyses of columns, long searches through data) no Python changes, and all of it takes longer than a check may.
-AGAIN = ["tests/unit/rblnpb", "tests/unit/converters/pipeline"]
+# What is checked once: the house itself, outputs in viewers, speed, and the long searches through data, which no Python changes.
+NOT_AGAIN = ("arch", "bench", "browser", "cli/test_scripts.py", "compat", "fuzz", "property", "torch")
+ONCE = [f"--ignore=tests/{path}" for path in NOT_AGAIN]
 
 
 class Step(NamedTuple):
@@ -52,7 +51,7 @@ def lint_steps(environment: Callable[[], _venv.Environment]) -> list[Step]:
     ]
 
 
-def all_steps(environment: Callable[[], _venv.Environment], scratch: Path, *, coverage: bool) -> list[Step]:
+def all_steps(environment: Callable[[], _venv.Environment], scratch: Path) -> list[Step]:
     """Everything that is checked on the main Python, cheapest first; the wheel is built in `scratch`."""
     # Building the sdist first and the wheel from it keeps an old build/ folder out of the wheel and proves the sdist.
     wheel = [["python", "-m", "build", "--quiet", "--outdir", str(scratch), "."], ["check-wheel-contents", str(scratch)]]
@@ -63,18 +62,18 @@ def all_steps(environment: Callable[[], _venv.Environment], scratch: Path, *, co
         Step("generated code is fresh", environment, [["python", "scripts/regen_proto.py", "--check"]]),
         Step("import contracts", environment, [["lint-imports"]]),
         Step("mypy --strict", environment, [["mypy"]]),
-        Step("pytest", environment, [[*PYTEST, *(["--cov", "--cov-report=term:skip-covered"] if coverage else [])]]),
+        Step("pytest with coverage", environment, [[*PYTEST, "--cov", "--cov-report=term:skip-covered"]]),
         Step("wheel", environment, wheel),
     ]
 
 
 def other_steps(main: _venv.Interpreter, found: dict[str, _venv.Interpreter]) -> list[Step]:
-    """The tests of the format on the lowest other Python of this machine."""
+    """The tests of the product on the lowest and the highest other Python of this machine."""
     others = sorted((other for name, other in found.items() if name != main.name), key=lambda other: other.version)
     steps = []
-    for other in others[:1]:
+    for other in dict.fromkeys([*others[:1], *others[-1:]]):
         environment = partial(_venv.prepare, other, _venv.ROOT / f".venv-{other.name}", ["test"])
-        steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, *AGAIN]]))
+        steps.append(Step(f"pytest on Python {other.name}", environment, [[*PYTEST, "-m", "not browser", *ONCE]]))
     return steps
 
 
@@ -109,7 +108,6 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="only formatting, lint and the tests on one Python")
     parser.add_argument("--python", metavar="X.Y", default="", help="the Python to use; default: the one that runs this")
     parser.add_argument("-k", dest="expression", default="", help="only the tests that match, as pytest's -k; means --quick")
-    parser.add_argument("--coverage", action="store_true", help="also how much of the code the tests reach")
     parser.add_argument("--torch", action="store_true", help="also the tests with torch, which is installed for them")
     parser.add_argument("--keep-going", action="store_true", help="run the later steps too when one fails")
     options = parser.parse_args()
@@ -123,7 +121,7 @@ def main() -> int:
         fine = run([*lint_steps(environment), Step("pytest", environment, [[*PYTEST, *chosen]])], keep_going=options.keep_going)
         return 0 if fine else 1
     with tempfile.TemporaryDirectory() as scratch:
-        steps = all_steps(environment, Path(scratch), coverage=options.coverage)
+        steps = all_steps(environment, Path(scratch))
         others = [] if options.python else other_steps(python, found)
         if options.torch or os.environ.get("CI"):
             others = [*torch_steps(python), *others]

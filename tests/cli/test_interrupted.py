@@ -155,10 +155,10 @@ def test_another_thread_may_run_commands(rblnpb_: Run) -> None:
 
 def test_writers_killed_at_random_moments_leave_whole_files() -> None:
     script = ROOT / "scripts" / "kill_writers.py"
-    words = [sys.executable, str(script), "--recordings", "12", "--conversions", "5"]
+    words = [sys.executable, str(script), "--recordings", "25", "--conversions", "10"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     kills = {line.rpartition(": ")[0]: int(line.rpartition(": ")[2]) for line in done.stdout.splitlines()}
-    assert sum(kills.values()) == 17
+    assert sum(kills.values()) == 35
     # Not all of them came too early or too late.
     assert kills.get("recordings killed between packets", 0) + kills.get("recordings killed in a packet", 0) > 0

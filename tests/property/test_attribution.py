@@ -119,7 +119,7 @@ def as_weights(stacks: CallStacks) -> dict[tuple[str, ...], int]:
 
 
 @given(runs(), BY)
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_the_table_is_what_lists_of_frames_say(run: Run, by: str) -> None:
     table = attribution_table(run.merged(), by)
 
@@ -127,7 +127,7 @@ def test_the_table_is_what_lists_of_frames_say(run: Run, by: str) -> None:
 
 
 @given(runs(), BY, st.sampled_from(WEIGHTS))
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_stacks_weigh_what_lists_of_frames_say(run: Run, by: str, weight: str) -> None:
     stacks = call_stacks(run.merged(), by, weight, with_stages=False)
 

@@ -77,7 +77,7 @@ def as_timeline(run: tuple[Call, ...], recorded: list[Recorded]) -> Timeline:
     return timeline(host_trace(*events), strings=strings, runtime=runtime(*rows, (0, 0, 0, 1)), overheads=overheads)
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(calls(), records)
 def test_the_split_is_that_of_the_oracle(run: tuple[Call, ...], recorded: list[Recorded]) -> None:
     given_timeline = as_timeline(run, recorded)
@@ -87,7 +87,7 @@ def test_the_split_is_that_of_the_oracle(run: tuple[Call, ...], recorded: list[R
     assert found.total_ns == sum(call.end_ns - call.start_ns for call in run)
 
 
-@settings(max_examples=50)
+@settings(max_examples=100)
 @given(calls())
 def test_scans_are_those_of_the_oracle(run: tuple[Call, ...]) -> None:
     given_timeline = as_timeline(run, [])

@@ -158,7 +158,7 @@ def explained(one: Timeline, lane_of: str, min_gap_ns: int) -> tuple[Gaps, GapPi
 
 
 @given(timelines, st.sampled_from(("device", "engine")), st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: int) -> None:
     found, pieces = explained(one, by, min_gap_ns)
     oracle = Oracle(one, min_gap_ns)
@@ -175,7 +175,7 @@ def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: in
 
 
 @given(framed_timelines, st.sampled_from(("device", "engine")), st.integers(0, 4), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_listed_gaps_are_those_that_are_made_one_by_one(one: Timeline, by: str, min_gap_ns: int, block: int) -> None:
     places = np.arange(len(one.overheads), dtype=np.int32) % len(STRINGS)
     one = replace(one, overheads=replace(one.overheads, place=places))
@@ -306,7 +306,7 @@ def test_stretches_are_cut_where_the_innermost_record_changes(records: list[Any]
 
 
 @given(profiles(), st.sampled_from(("device", "engine")))
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_profile_is_too_odd(profile: Profile, by: str) -> None:
     file = io.BytesIO()
     # An archived trace would be read as the host's.

@@ -63,7 +63,7 @@ def as_dicts(table: KeyAverages) -> list[dict[str, object]]:
 
 
 @given(traces, st.booleans(), st.integers(0, 10**13))
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_columns_equal_objects_to_the_last_bit(events: list[Event], by_shape: bool, shift_ns: int) -> None:
     # Far from the session's start a double has no digits left for a nanosecond: that is where the order of additions shows.
     events = [replace(event, start_ns=event.start_ns + shift_ns) for event in events]
@@ -102,7 +102,7 @@ def slow_parents(lane: Sequence[int], start: Sequence[int], end: Sequence[int]) 
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(-3, 40)), max_size=80))
-@settings(max_examples=80)
+@settings(max_examples=200)
 def test_nesting_by_climbing_equals_nesting_by_a_stack(slices: list[tuple[int, int, int]]) -> None:
     # Negative lengths too: a broken file has them, and torch's stack takes them as they are.
     rows = sorted(((lane, start, start + length) for lane, start, length in slices), key=lambda row: (row[1], -row[2]))

@@ -214,7 +214,7 @@ def test_texts_keep_to_their_width_and_come_in_every_format(source: Timeline, by
 
 
 @given(profiles(), st.sampled_from(SLICE_KEYS))
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, suppress_health_check=list(HealthCheck))
 def test_any_profile_is_summed_up_and_none_of_its_time_is_lost(profile: Profile, by: str) -> None:
     source = merge(profile)
     summary = summarize(source, by)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rblnpb import name_columns
@@ -36,7 +36,6 @@ def spelled(speller: Speller, parts: NameParts) -> list[bytes]:
 
 @pytest.mark.parametrize(("table_bytes", "places"), [(1 << 24, 1 << 21), (40, 1 << 21), (1 << 24, 20)])
 @pytest.mark.parametrize("style", NameStyle)
-@settings(max_examples=25)
 @given(rows=slices, cuts=st.lists(st.integers(0, 12), max_size=3))
 def test_names_are_those_of_the_grammar(
     style: NameStyle, table_bytes: int, places: int, cuts: list[int], rows: list[tuple[int, ...]]
