@@ -124,7 +124,7 @@ class AlignedSlices:
         return self.names.strings
 
     def text_rows(self) -> Int64:
-        """See `SliceNames.text_rows`; of slices that are not there any more as well, it may be."""
+        """See `SliceNames.text_rows`; it may name rows that no slice uses any more."""
         return self.names.text_rows()
 
 
@@ -156,42 +156,40 @@ class DeferredSlices(AlignedSlices):
             strings: What the names refer to.
             used_rows: See `AlignedSlices.text_rows`.
         """
-        columns = {"start_ns": start_ns, "duration_ns": duration_ns, "track": track, "launch": launch, "rule": rule}
         event = np.broadcast_to(np.int64(-1), len(start_ns))
-        for name, values in {**columns, "event": event}.items():
-            object.__setattr__(self, name, values)
-        object.__setattr__(self, "_parts", (np.append(owners, -1), read, strings, used_rows))
+        # The class is frozen, and the columns that are read have no value to be set.
+        vars(self).update(start_ns=start_ns, duration_ns=duration_ns, track=track, launch=launch, rule=rule, event=event)
+        vars(self).update(_owners=np.append(owners, -1), _read=read, _strings=strings, _used_rows=used_rows)
 
     def __getattr__(self, name: str) -> Any:
-        owners, read, _, _ = self.__dict__["_parts"]
+        held = vars(self)
         if name == "host_row":
-            return owners[self.launch]
+            return held["_owners"][held["launch"]]
         if name in {"names", "arguments"}:
-            return read(slice(None))[name == "arguments"]
+            return held["_read"](slice(None))[name == "arguments"]
         raise AttributeError(name)
 
     def take(self, rows: Rows) -> AlignedSlices:
         """See `AlignedSlices.take`; what the rows need is read."""
-        owners, read, _, _ = self.__dict__["_parts"]
-        names, arguments = read(rows)
+        names, arguments = self._read(rows)
         launch = self.launch[rows]
         own = (self.start_ns[rows], self.duration_ns[rows], self.track[rows])
-        return AlignedSlices(*own, names, launch, owners[launch], self.rule[rows], self.event[rows], arguments)
+        return AlignedSlices(*own, names, launch, self._owners[launch], self.rule[rows], self.event[rows], arguments)
 
     def host_rows(self, rows: Rows) -> Int64:
         """See `AlignedSlices.host_rows`."""
-        owners: Int64 = self.__dict__["_parts"][0]
-        return owners[self.launch[rows]]
+        found: Int64 = self._owners[self.launch[rows]]
+        return found
 
     @property
     def strings(self) -> tuple[str, ...]:
         """See `AlignedSlices.strings`."""
-        strings: tuple[str, ...] = self.__dict__["_parts"][2]
+        strings: tuple[str, ...] = self._strings
         return strings
 
     def text_rows(self) -> Int64:
         """See `AlignedSlices.text_rows`."""
-        used: Int64 = self.__dict__["_parts"][3]
+        used: Int64 = self._used_rows
         return used
 
 
