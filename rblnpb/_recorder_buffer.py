@@ -45,7 +45,6 @@ class Pending:
     """What waits to be written: new rows of the session's tables, clock readings, and the records of each kind in parts."""
 
     def __init__(self) -> None:
-        self.strings: Sequence[str] = ()
         self.rows: dict[str, list[Any]] = defaultdict(list)
         self.commands: Commands | None = None
         self.snapshots: list[ClockSnapshot] = []

@@ -5,24 +5,30 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import itertools
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO, Final
 
 import numpy as np
 
-from rblnpb._recorder_buffer import Pending
+from rblnpb._recorder_buffer import LossCount, Pending
 from rblnpb._recorder_display import RecordedDisplay
-from rblnpb.clock import ClockMap
+from rblnpb.clock import Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
 from rblnpb.profile import KINDS, Loss, LossReason, Session
 from rblnpb.record_times import bounds
+from rblnpb.strings import StringTable
 from rblnpb.writer import StreamWriter
 
 __all__ = ["RecorderFile"]
 
 _ORDINALS_KEPT: Final = 1 << 20
 """Latest device slices to which a dependency can refer."""
+
+_READINGS_KEPT: Final = 128
+"""Latest readings of each clock by which chunks are placed in the index."""
 
 _NOWHERE: Final = -1
 """Ordinal of a device slice that is not in the file."""
@@ -38,39 +44,48 @@ class RecorderFile:
         self._writer = StreamWriter(_WholeWrites(file), session, codec=codec)  # type: ignore[arg-type]  # it only writes
         self._written = dict.fromkeys(KINDS, 0)
         self._is_undefined = False
+        self._clocks: list[Clock] = []
+        self._readings: defaultdict[int, deque[ClockSnapshot]] = defaultdict(lambda: deque(maxlen=_READINGS_KEPT))
         # File ordinals of the latest device slices, by the number that the recorder gave them, which begins at _first.
         self._ordinals = np.empty(0, np.int64)
         self._first = 0
 
-    @property
-    def string_count(self) -> int:
-        """Strings that the file has, with row 0."""
-        return len(self._writer.strings)
+    def write(self, pending: Pending, strings: StringTable) -> list[tuple[int, LossReason, int]]:
+        """Write it all; gives kind, reason and number of the records that could not be written.
 
-    def write(self, pending: Pending, maps: Mapping[int, ClockMap]) -> list[tuple[int, LossReason, int]]:
-        """Write it all; gives kind, reason and number of the records that could not be written."""
+        Args:
+            pending: What is to be written.
+            strings: The session's table, which may grow meanwhile; what the file does not have of it is written.
+        """
         failures: list[tuple[int, LossReason, int]] = []
         try:
-            self._writer.define(strings=pending.strings, commands=pending.commands, **pending.rows)
+            new = strings.rows(len(self._writer.strings))
+            self._writer.define(strings=new, commands=pending.commands, **pending.rows)
         except Exception:  # noqa: BLE001 -- as below
             # Records without what they refer to would be nonsense, so nothing more is written.
             self._is_undefined = True
-        self._display.define(pending)
+        with contextlib.suppress(Exception):
+            self._display.define(pending)
         # Without these readings the others place the records; a check says how well.
         with contextlib.suppress(Exception):
             self._writer.snapshots(pending.snapshots)
+        maps: Mapping[int, ClockMap] = {}
+        # Without maps the index does not tell when records are, and who reads a window looks at all of them.
+        with contextlib.suppress(Exception):
+            maps = self._maps(pending)
         for kind in pending.kinds():
             before = self._written[kind]
             try:
                 failures += self._table(*pending.table(kind), maps)
             except Exception:  # noqa: BLE001 -- too little memory, say: the program that is recorded has no part in it
-                failures.append((kind, LossReason.WRITE_FAILED, pending.count(kind) - (self._written[kind] - before)))
+                lost = pending.count(kind) - (self._written[kind] - before)
+                failures += [(kind, LossReason.WRITE_FAILED, lost)] if lost else []
         return failures
 
-    def write_losses(self, rows: Sequence[Loss]) -> bool:
+    def write_losses(self, losses: LossCount) -> bool:
         """Write losses; whether the file took them. Who asks the recorder gets them in any case."""
         try:
-            self._writer.losses(rows)
+            self._writer.losses(losses.rows())
         except Exception:  # noqa: BLE001 -- as above
             return False
         return True
@@ -85,6 +100,13 @@ class RecorderFile:
                 self._writer.display(packets)
         with contextlib.suppress(Exception):
             self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns, unwritten=unwritten)
+
+    def _maps(self, pending: Pending) -> Mapping[int, ClockMap]:
+        """Maps of the clocks so far, by their latest readings."""
+        self._clocks += pending.rows.get("clocks", ())
+        for reading in pending.snapshots:
+            self._readings[reading.clock_id].append(reading)
+        return clock_maps(self._clocks, list(itertools.chain(*self._readings.values())))
 
     def _table(self, whole: Table, numbers: Int64, maps: Mapping[int, ClockMap]) -> list[tuple[int, LossReason, int]]:
         failures: list[tuple[int, LossReason, int]] = []

@@ -20,7 +20,6 @@ import functools
 import os
 import threading
 import weakref
-from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import BinaryIO, Final
@@ -28,7 +27,7 @@ from typing import BinaryIO, Final
 from rblnpb._recorder_buffer import LossCount, Pending
 from rblnpb._recorder_file import RecorderFile
 from rblnpb._recorder_rows import packed_row
-from rblnpb.clock import Clock, ClockSnapshot, clock_maps
+from rblnpb.clock import Clock, ClockSnapshot
 from rblnpb.columns import CHUNK_LIMIT, Table
 from rblnpb.errors import OutputError
 from rblnpb.profile import KINDS, Commands, Device, Engine, Loss, LossReason, Program, Session
@@ -38,9 +37,6 @@ __all__ = ["DROPPED", "Recorder"]
 
 DROPPED: Final = -1
 """What `Recorder.add` and `Recorder.record` give when nothing was kept."""
-
-_SNAPSHOTS_KEPT: Final = 128
-"""Latest readings of each clock by which chunks are placed in the index."""
 
 
 class Recorder:
@@ -107,8 +103,6 @@ class Recorder:
         self._writing = threading.Lock()
         self._pending = Pending()
         self._strings = StringTable()
-        self._clocks: tuple[Clock, ...] = ()
-        self._snapshots: dict[int, deque[ClockSnapshot]] = defaultdict(lambda: deque(maxlen=_SNAPSHOTS_KEPT))
         self._next_numbers = dict.fromkeys(KINDS, 0)
         self._losses = LossCount()
         self._unwritten_losses = LossCount()
@@ -159,7 +153,6 @@ class Recorder:
             names = [row.name for rows in (clocks, devices, engines, programs) for row in rows]
             names += [text for program in programs for text in (program.op, program.compile_id)]
             self._strings.intern_all([*names, *(name for _, name in threads)])
-            self._clocks += tuple(clocks)
             # The exception of a signal handler may come between: commands without their programs do no harm, the others would.
             self._pending.commands = commands or self._pending.commands
             self._pending.define(clocks=clocks, devices=devices, engines=engines, programs=programs, threads=threads)
@@ -169,9 +162,7 @@ class Recorder:
         if self._is_forked:
             return
         with self._lock:
-            for snapshot in snapshots:
-                self._pending.snapshots.append(snapshot)
-                self._snapshots[snapshot.clock_id].append(snapshot)
+            self._pending.snapshots.extend(snapshots)
 
     def add(self, kind: type[Table], /, **columns: float | str | None) -> int:
         """Record one thing.
@@ -314,15 +305,13 @@ class Recorder:
                 return
             with self._lock:
                 pending, self._pending = self._pending, Pending()
-                pending.strings = self._strings.rows(self._output.string_count)
-                readings = [reading for kept in self._snapshots.values() for reading in kept]
                 self._last_flush_ns = now_ns
-            failures = self._output.write(pending, clock_maps(self._clocks, readings))
+            failures = self._output.write(pending, self._strings)
             with self._lock:
                 for kind, reason, count in failures:
                     self._lose(kind, reason, count, now_ns)
                 losses, self._unwritten_losses = self._unwritten_losses, LossCount()
-            if not self._output.write_losses(losses.rows()):
+            if not self._output.write_losses(losses):
                 with self._lock:
                     # The next time there may be room for them.
                     losses.merge(self._unwritten_losses)

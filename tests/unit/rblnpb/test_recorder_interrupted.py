@@ -254,6 +254,63 @@ def test_too_little_memory_for_a_chunk_is_counted_and_the_other_kinds_are_writte
     assert [(loss.kind, loss.reason, loss.count) for loss in profile.losses] == [(DeviceSlices.kind, LossReason.WRITE_FAILED, 4)]
 
 
+def _no_memory(*_: object, **__: object) -> None:
+    raise MemoryError
+
+
+def _recorded_without(monkeypatch: pytest.MonkeyPatch, what: str) -> tuple[Recorder, rblnpb.Profile]:
+    """Three slices, written while something has too little memory, and two more that are written when there is enough again."""
+    file = io.BytesIO()
+    with recorder_of(file) as recorder:
+        recorder.define(clocks=[CLOCK], devices=[Device(1, "rbln:0")], engines=[Engine(1, 1, EngineKind.TASK_DMA)])
+        recorder.snapshot(ClockSnapshot(16, 0, 100, 100), ClockSnapshot(16, 1_000, 1_100, 1_100))
+        recorder.add(Launches, launch_id=1)
+        recorder.record(
+            DeviceSlices.of(3, clock_id=16, engine_id=1, launch_id=1, start_ticks=1, name_strindex=recorder.intern("mm"))
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(what, _no_memory)
+            recorder.flush()
+        recorder.record(DeviceSlices.of(2, clock_id=16, engine_id=1, launch_id=1, start_ticks=2))
+    return recorder, read(file)
+
+
+def test_without_memory_for_new_strings_what_was_recorded_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, profile = _recorded_without(monkeypatch, "rblnpb.strings.StringTable.rows")
+
+    assert (len(profile.device_slices), len(profile.launches), profile.is_complete) == (0, 0, True)
+    assert {(loss.kind, loss.reason): loss.count for loss in recorder.losses} == {
+        (Launches.kind, LossReason.WRITE_FAILED): 1,
+        (DeviceSlices.kind, LossReason.WRITE_FAILED): 5,
+    }
+    assert [profile.dropped(kind) for kind in (Launches.kind, DeviceSlices.kind)] == [1, 5]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "rblnpb._recorder_file.clock_maps",
+        "rblnpb._recorder_display.RecordedDisplay.define",
+        "rblnpb._recorder_file.RecorderFile._remember",
+    ],
+)
+def test_without_memory_for_what_is_beside_the_records_none_is_lost(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder, profile = _recorded_without(monkeypatch, what)
+
+    assert (profile.device_slices.start_ticks.tolist(), len(profile.launches)) == ([1, 1, 1, 2, 2], 1)
+    assert (recorder.losses, profile.losses, profile.findings) == ((), (), ())
+
+
+def test_a_reading_that_is_none_costs_no_record() -> None:
+    file = io.BytesIO()
+    with recorder_of(file) as recorder:
+        recorder.snapshot(ClockSnapshot(16, None, 0, 0))  # type: ignore[arg-type]  # that is the test
+        recorder.add(Launches, launch_id=1)
+        recorder.flush()
+        recorder.add(Launches, launch_id=2)
+    assert (read(file).launches.launch_id.tolist(), recorder.losses) == ([1, 2], ())
+
+
 @needs_posix
 def test_a_pipe_that_does_not_block_and_nobody_reads_costs_records_and_no_time() -> None:
     reader, writer = os.pipe()
