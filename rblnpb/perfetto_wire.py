@@ -7,6 +7,7 @@ are columns of `byte_rows`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -51,8 +52,8 @@ EVENT_COUNTER: Final = 4
 """Values of `TrackEvent.type`."""
 
 
-_KEYS: Final = tuple(map(varint, range(1 << 13)))
-"""What stands before a field of a number up to 1,023: the number, and what sort of content follows."""
+_key: Final = functools.cache(varint)
+"""What stands before a field: its number, and what sort of content follows. Few are asked for, again and again."""
 
 
 def number(tag: int, value: int) -> bytes:
@@ -61,7 +62,7 @@ def number(tag: int, value: int) -> bytes:
     >>> number(8, 300).hex()
     '40ac02'
     """
-    return _KEYS[tag << 3] + varint(value)
+    return _key(tag << 3) + varint(value)
 
 
 def field(tag: int, content: bytes) -> bytes:
@@ -70,7 +71,7 @@ def field(tag: int, content: bytes) -> bytes:
     >>> field(1, b"ab").hex()
     '0a026162'
     """
-    return _KEYS[tag << 3 | 2] + varint(len(content)) + content
+    return _key(tag << 3 | 2) + varint(len(content)) + content
 
 
 def utf8(text: str) -> bytes:
@@ -197,8 +198,8 @@ def numbers(tag: int, values: Integers) -> list[Column]:
     if width > _FEW and least >> _FEW_BITS == greatest >> _FEW_BITS:
         # Times that lie close together have their upper bytes in common.
         upper = varint(greatest >> _FEW_BITS)
-        return [_KEYS[tag << 3], _bytes(_four_bytes(values, 0x8000_0000)), upper]
-    return [_KEYS[tag << 3], *varints(values, width)]
+        return [_key(tag << 3), _bytes(_four_bytes(values, 0x8000_0000)), upper]
+    return [_key(tag << 3), *varints(values, width)]
 
 
 _FEW, _FEW_BITS = 4, 28
@@ -209,13 +210,13 @@ def message(tag: int, columns: Sequence[Column]) -> list[Column]:
     """A field with a message, or a text, of these columns in every row."""
     size = row_sizes(columns)
     if isinstance(size, int):
-        return [_KEYS[tag << 3 | 2] + varint(size), *columns]
+        return [_key(tag << 3 | 2) + varint(size), *columns]
     return [*sized(tag, size), *columns]
 
 
 def sized(tag: int, size: Int64) -> list[Column]:
     """Tag and length, in every row, of a field whose content follows."""
-    return [_KEYS[tag << 3 | 2], *varints(size, varint_bytes(int(np.maximum.reduce(size, initial=0))))]
+    return [_key(tag << 3 | 2), *varints(size, varint_bytes(int(np.maximum.reduce(size, initial=0))))]
 
 
 def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *columns: Column) -> list[Column]:
