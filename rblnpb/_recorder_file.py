@@ -17,7 +17,7 @@ from rblnpb._recorder_buffer import LossCount, Pending
 from rblnpb._recorder_display import RecordedDisplay
 from rblnpb.clock import Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
-from rblnpb.profile import KINDS, Loss, LossReason, Session
+from rblnpb.profile import Loss, LossReason, Session
 from rblnpb.record_times import bounds
 from rblnpb.strings import StringTable
 from rblnpb.writer import StreamWriter
@@ -42,7 +42,6 @@ class RecorderFile:
         session = replace(session, has_display_packets=display is not False)
         self._display = RecordedDisplay(session, display=display)
         self._writer = StreamWriter(_WholeWrites(file), session, codec=codec)  # type: ignore[arg-type]  # it only writes
-        self._written = dict.fromkeys(KINDS, 0)
         self._is_undefined = False
         self._clocks: list[Clock] = []
         self._readings: defaultdict[int, deque[ClockSnapshot]] = defaultdict(lambda: deque(maxlen=_READINGS_KEPT))
@@ -74,11 +73,11 @@ class RecorderFile:
         with contextlib.suppress(Exception):
             maps = self._maps(pending)
         for kind in pending.kinds():
-            before = self._written[kind]
+            before = self._writer.written[kind]
             try:
                 failures += self._table(*pending.table(kind), maps)
             except Exception:  # noqa: BLE001 -- too little memory, say: the program that is recorded has no part in it
-                lost = pending.count(kind) - (self._written[kind] - before)
+                lost = pending.count(kind) - (self._writer.written[kind] - before)
                 failures += [(kind, LossReason.WRITE_FAILED, lost)] if lost else []
         return failures
 
@@ -118,7 +117,8 @@ class RecorderFile:
             chunk = table.take(rows)
             reason = self._chunk(chunk, maps)
             if reason is None:
-                ordinals[rows] = np.arange(self._written[table.kind] - len(chunk), self._written[table.kind])
+                end = self._writer.written[table.kind]
+                ordinals[rows] = np.arange(end - len(chunk), end)
             else:
                 failures.append((table.kind, reason, len(chunk)))
         if isinstance(table, DeviceSlices):
@@ -135,7 +135,6 @@ class RecorderFile:
             return LossReason.WRITE_FAILED
         except (ValueError, OverflowError):
             return LossReason.INVALID
-        self._written[chunk.kind] += len(chunk)
         self._display.keep(chunk)
         return None
 

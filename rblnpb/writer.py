@@ -34,6 +34,10 @@ class StreamWriter:
     """Appends the packets of one session to a binary file; never seeks, so a pipe will do.
 
     Not thread-safe. Every call writes whole packets: whatever happens after it returns, what it wrote can be read.
+
+    Attributes:
+        strings: The session's table.
+        written: Records in the file, by kind.
     """
 
     def __init__(self, file: BinaryIO, session: Session, *, codec: str = "zstd", strings: Sequence[str] = ("",)) -> None:
@@ -59,7 +63,7 @@ class StreamWriter:
         self._sequence = 0
         self._offset = 0
         self._sent_strings = 1
-        self._written = dict.fromkeys(KINDS, 0)
+        self.written = dict.fromkeys(KINDS, 0)
         self._dropped = dict.fromkeys(KINDS, 0)
         self._index: list[Any] = []
         self._packet(8, wire.encode_header(session))
@@ -125,12 +129,12 @@ class StreamWriter:
             raise ValueError("the records of a chunk are of one clock")
         clock_id = int(clock_ids[0]) if clock_ids is not None else HOST_MONOTONIC if isinstance(table, _HOST_KINDS) else 0
         summary = wire.ChunkSummary(offset_bytes=self._offset, kind=table.kind, count=len(table), clock_id=clock_id)
-        self._packet(11, wire.encode_chunk(table, clock_id, self._written[table.kind], self._codec))
+        self._packet(11, wire.encode_chunk(table, clock_id, self.written[table.kind], self._codec))
         summary.size_bytes = self._offset - summary.offset_bytes
         if start_monotonic_ns is not None and end_monotonic_ns is not None:
             summary.start_monotonic_ns, summary.end_monotonic_ns = start_monotonic_ns, end_monotonic_ns
         self._index.append(summary)
-        self._written[table.kind] += len(table)
+        self.written[table.kind] += len(table)
 
     def losses(self, losses: Sequence[Loss]) -> None:
         """Append losses; they count in the totals of their kind."""
@@ -154,7 +158,7 @@ class StreamWriter:
             unwritten: Losses that the file had no room for; the totals count them all the same.
         """
         self._count_dropped(unwritten)
-        totals = {kind: (self._written[kind], self._dropped[kind]) for kind in KINDS}
+        totals = {kind: (self.written[kind], self._dropped[kind]) for kind in KINDS}
         self._packet(14, wire.encode_closing(totals, self._index, ended_real_ns, ended_monotonic_ns))
 
     def _count_dropped(self, losses: Sequence[Loss]) -> None:
