@@ -12,7 +12,7 @@ from rblnpb.reader import open_profile
 from rblnpb.writer import write
 
 from ..sources.file_kinds import FileKind
-from ..sources.kineto import DAMAGE_CODES, read_host
+from ..sources.kineto import DAMAGE_CODES, read_mended
 from .inputs import Progress
 from .output import write_host_trace
 from .peeked import Peeked, peek
@@ -68,7 +68,7 @@ def repair(
     if found.kind is not FileKind.HOST_TRACE:
         return _repair_profile(found, target, session_id, force=force)
     _refuse_suffix(target, ".pb", f"{found.name} is a trace in JSON and stays one: end the output in .json or .json.gz")
-    host = read_host(found.source, columns={"offset", "length"}, progress=progress)
+    host = read_mended(found.source, progress=progress, columns={"offset", "length"})
     write_host_trace(host, target, force=force)
     return Repaired(tuple(finding for finding in host.findings if finding.code in DAMAGE_CODES), len(host.events))
 

@@ -241,8 +241,10 @@ class EventMender:
         is_end = byte == b"]" and self._is_doubtful and self._sync.ends(text, following, is_final=is_final)
         self._is_adrift = self._is_doubtful and not is_end and behind not in (b"{", b"")
         self._is_doubtful = False
-        used = following + 1 if byte == b"," else reading.end
-        return _Step(used, reading.text(text, start, reading.end), is_behind_comma=byte == b",", counts=counts)
+        is_behind_comma = byte == b","
+        return _Step(
+            following + is_behind_comma, reading.text(text, start, following), is_behind_comma=is_behind_comma, counts=counts
+        )
 
     def _resync(self, text: bytes, at: int, *, is_final: bool, reason: str = "") -> _Step:
         """Leave out what begins here, up to where events go on."""

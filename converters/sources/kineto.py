@@ -14,7 +14,7 @@ import codecs
 import os
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import BinaryIO, cast
+from typing import BinaryIO, Final
 
 import numpy as np
 
@@ -33,10 +33,12 @@ from ._salvage_document import NoEventsError, SalvagedDocument, SalvagePass
 from ._salvage_report import DAMAGE_CODES
 from .text_limits import DEFAULT_TEXT_LIMITS, ExpansionError, TextLimits
 
-__all__ = ["DAMAGE_CODES", "Progress", "read_document", "read_host"]
+__all__ = ["DAMAGE_CODES", "Progress", "read_document", "read_host", "read_mended"]
 
 Progress = Callable[[int, int], None]
 """Called after each block with the bytes of the file that were read so far, and with how many it has."""
+
+_NO_UNICODE: Final = "odd-characters"
 
 
 def read_host(
@@ -79,21 +81,34 @@ def read_host(
         HostEvents(4414 events: phase, category, name, track, start_ns, duration_ns, external_id)
     """
     document = open_document(source, limits)
-    reading = _WatchedPass(document, progress)
+    reading = DocumentPass(document)
     try:
-        host = read_document(document, iter(reading), columns)
+        host = read_document(document, _reported(reading, document.size_bytes, progress), columns)
     except FormatError as error:
         if strict or isinstance(error, ExpansionError):
             raise
         return _salvaged(document, progress, columns, error)
-    findings = (*host.findings, *reading.findings(host.findings))
-    if not strict and any(finding.code == "odd-characters" for finding in findings):
-        # Whoever copies these events would pass on what is no Unicode.
-        return _salvaged(document, progress, columns)
+    findings = host.findings
+    if count := reading.ignored_bytes:
+        message = f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored"
+        findings += (Finding(Severity.WARNING, "bytes-after-gzip", message, count),)
     grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
     if strict and grave:
         raise CheckError(document.name, grave)
     return replace(host, findings=findings)
+
+
+def read_mended(
+    source: str | os.PathLike[str] | BinaryIO, *, progress: Progress | None = None, columns: Collection[str] = ALL_COLUMNS
+) -> HostTrace:
+    """Read a host trace whose text is to be sound: JSON that is not all Unicode, which `read_host` leaves as it is, is mended too.
+
+    Raises:
+        FormatError, NotAProfileError, TruncatedError, UsageError: As for `read_host`.
+    """
+    host = read_host(source, progress=progress, columns=columns)
+    is_odd = any(finding.code == _NO_UNICODE for finding in host.findings)
+    return _salvaged(host.document, progress, columns) if is_odd and isinstance(host.document, InputDocument) else host
 
 
 def read_document(document: Document, blocks: Iterator[bytes], columns: Collection[str] = ALL_COLUMNS) -> HostTrace:
@@ -110,8 +125,9 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
     if unknown := sorted(set(columns) - ALL_COLUMNS):
         raise UsageError(f"events of a host trace have no column {unknown[0]!r}; there are {', '.join(sorted(ALL_COLUMNS))}")
     made = EventColumns(CORE_COLUMNS.union(columns))
+    watch = _UnicodeWatch(blocks)
     try:
-        around = split_events(blocks, made.take, document.name)
+        around = split_events(iter(watch), made.take, document.name)
         metadata = read_metadata(around)
     except JsonSyntaxError as error:
         raise _syntax_error(document, error, len(made)) from error
@@ -119,6 +135,7 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
         raise _cut(document, error.reason, error.offset, len(made)) from error
     events = made.finish(metadata.base_time_ns)
     odd = made.odd.findings()
+    known = (*metadata.findings, *odd)
     if around.is_bare_array and (len(events) or odd) and not events.phase.any():
         reason = 'it is JSON, but no trace: no element of its array is an event with a phase ("ph")'
         raise NotAProfileError(document.name, f"{reason}; torch.profiler writes traces by prof.export_chrome_trace(path)")
@@ -135,7 +152,7 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
         thread_names=made.thread_names,
         process_names=made.process_names,
         process_labels=made.process_labels,
-        findings=(*metadata.findings, *odd, *_findings(events)),
+        findings=(*known, *watch.findings(known), *_findings(events)),
     )
 
 
@@ -158,24 +175,21 @@ def _salvaged(
     return replace(host, findings=(*reading.tally.findings(), *host.findings))
 
 
-class _WatchedPass:
-    """The first reading of a document, which tells how far it is, and whether all of it is Unicode."""
+class _UnicodeWatch:
+    """Passes the blocks of a text on, and tells whether all of it is Unicode: the part that no column is of, too."""
 
-    def __init__(self, document: InputDocument, progress: Progress | None) -> None:
-        self._reading = DocumentPass(document)
-        self._size_bytes = document.size_bytes
-        self._progress = progress
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
         self._decoder: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
         self._is_between = True
 
     def __iter__(self) -> Iterator[bytes]:
-        for block in _reported(self._reading, self._size_bytes, self._progress):
+        for block in self._blocks:
             if self._decoder is not None and not (self._is_between and block.isascii()):
-                self._watch(block)
+                self._watch(self._decoder, block)
             yield block
 
-    def _watch(self, block: bytes) -> None:
-        decoder = cast("codecs.IncrementalDecoder", self._decoder)
+    def _watch(self, decoder: codecs.IncrementalDecoder, block: bytes) -> None:
         try:
             decoder.decode(block)
             self._is_between = not decoder.getstate()[0]
@@ -184,12 +198,9 @@ class _WatchedPass:
 
     def findings(self, known: Collection[Finding]) -> Iterator[Finding]:
         """What the bytes tell that no event does."""
-        if self._decoder is None and all(finding.code != "odd-characters" for finding in known):
+        if self._decoder is None and all(finding.code != _NO_UNICODE for finding in known):
             message = "the text is not all Unicode; U+FFFD stands for what is not"
-            yield Finding(Severity.WARNING, "odd-characters", message)
-        if count := self._reading.ignored_bytes:
-            message = f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored"
-            yield Finding(Severity.WARNING, "bytes-after-gzip", message, count)
+            yield Finding(Severity.WARNING, _NO_UNICODE, message)
 
 
 def _reported(reading: DocumentPass | SalvagePass, size_bytes: int, progress: Progress | None) -> Iterator[bytes]:

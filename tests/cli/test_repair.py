@@ -41,6 +41,18 @@ def test_a_trace_that_is_whole_is_written_as_it_is(rblnpb_: Run) -> None:
     assert Path("clean.json").read_bytes() == Path("t.json").read_bytes()
 
 
+def test_what_is_no_unicode_is_mended_here_and_nowhere_before(rblnpb_: Run) -> None:
+    odd = document([event(0).replace(b'"e0"', b'"\xff\\ud800"')])
+    Path("t.json").write_bytes(odd)
+
+    code, _, told = rblnpb_("repair", "t.json", "-o", "clean.json")
+
+    assert (code, "2 places with text that is no Unicode" in told) == (0, True)
+    assert Path("clean.json").read_bytes() == odd.replace(b"\xff\\ud800", b"\xef\xbf\xbd\\ufffd")
+    assert rblnpb_("convert", "t.json", "-o", "t.pb")[0] == rblnpb_("convert", "t.pb", "-o", "back.json")[0] == 0
+    assert Path("back.json").read_bytes() == odd
+
+
 def test_a_profile_that_is_cut_becomes_one_with_an_end(rblnpb_: Run) -> None:
     assert rblnpb_("simulate", "--program", "mm", "-o", "d.pb")[0] == 0
     whole = Path("d.pb").read_bytes()

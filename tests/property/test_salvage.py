@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.converters.pipeline.output import write_host_trace
-from rblnpb.converters.sources.kineto import DAMAGE_CODES, read_host
+from rblnpb.converters.sources._json_text import mended_text
+from rblnpb.converters.sources.kineto import DAMAGE_CODES, read_host, read_mended
 from rblnpb.converters.timeline import HostTrace
 from rblnpb.errors import CheckError, FormatError
+from tests.property.test_archive import traces
+from tests.property.test_kineto_source import documents
 from tests.support.broken_traces import (
     STYLES,
     Broken,
@@ -65,7 +68,7 @@ def is_json(text: bytes) -> bool:
 
 
 def assert_sound(host: HostTrace) -> None:
-    """What sinks get is JSON, the columns tell of it, and it has nothing more to be mended."""
+    """What `repair` writes is JSON, the columns tell of it, and it has nothing more to be mended."""
     text = text_of(host)
     json.loads(text.decode("utf-8-sig"), parse_constant=refuse_constant)
     assert [(one.name, one.offset, one.length) for one in events_of(host)] == [
@@ -86,7 +89,7 @@ def tally(cases: Iterable[Broken]) -> Counter[str]:
         assert (case.kind, names_of(host)) == (case.kind, case.kept)
         assert (case.kind, len(host.events) + lost_of(host)) == (case.kind, len(case.present))
         assert (case.kind, any(finding.code in DAMAGE_CODES for finding in host.findings)) == (case.kind, True)
-        assert_sound(host)
+        assert_sound(read_mended(io.BytesIO(case.document)))
         with pytest.raises((FormatError, CheckError)):
             read(case.document, strict=True)
         counts += Counter(tried=1, present=len(case.present), kept=len(case.kept), lost=lost_of(host))
@@ -144,8 +147,20 @@ def test_whatever_is_done_to_a_trace_what_is_read_is_sound(data: st.DataObject) 
         host = read(bytes(text))
     except FormatError:
         return
-    assert_sound(host)
+    assert_sound(read_mended(io.BytesIO(text)))
     assert is_json(bytes(text)) or any(finding.code in DAMAGE_CODES for finding in host.findings)
+    # Only a text that is no JSON is another one when it is read; odd characters alone are left to whoever copies it.
+    assert text_of(host) == text or not is_json(text.decode(errors="replace").encode())
+
+
+@settings(max_examples=40)
+@given(traces() | documents())
+def test_a_text_that_is_json_is_mended_in_its_odd_characters_alone(document: bytes) -> None:
+    try:
+        host = read_mended(io.BytesIO(document))
+    except FormatError:
+        return
+    assert text_of(host) == mended_text(document)
 
 
 @settings(max_examples=30)

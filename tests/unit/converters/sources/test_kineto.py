@@ -21,7 +21,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.converters.host_trace import CORE_COLUMNS
 from rblnpb.converters.sources._json_blocks import split_events
 from rblnpb.converters.sources._json_errors import JsonSyntaxError
-from rblnpb.converters.sources.kineto import read_host
+from rblnpb.converters.sources.kineto import read_host, read_mended
 from rblnpb.converters.timeline import HostTrace, HostTrack
 from rblnpb.errors import CheckError, Finding, FormatError, NotAProfileError, Severity, TruncatedError, UsageError
 from tests.support.json_events import SlowEvent, events_of, slow_events
@@ -349,8 +349,8 @@ def test_bytes_that_are_no_text_are_replaced_and_counted(text: str) -> None:
     assert [replace(event, offset=0, length=0) for event in events_of(trace)] == [
         replace(event, offset=0, length=0) for event in mended
     ]
-    assert codes(trace)[0] == ("odd-characters", 2, "")
-    assert b"".join(trace.document.blocks()) == document.replace(b"<>", "\ufffd\ufffd".encode())
+    assert codes(trace)[0] == ("odd-characters", 1, "")
+    assert b"".join(trace.document.blocks()) == document.replace(b"<>", b"\xff\xfe")
 
 
 @pytest.mark.parametrize(
@@ -361,13 +361,36 @@ def test_half_of_a_surrogate_pair_is_replaced_and_counted(text: str, name: str) 
     trace = read(f'[{{"ph": "i", "name": "{text}"}}, {{"ph": "i", "name": "a", "args": {{"Call stack": "{text}"}}}}]'.encode())
 
     assert events_of_names(trace) == [name, "a"]
-    assert codes(trace) == [("odd-characters", 2 * name.count("\ufffd"), "")]
+    assert codes(trace) == [("odd-characters", 2, "")]
 
 
 def test_text_around_the_events_that_is_no_text_is_replaced_and_reported() -> None:
     trace = read(b'{"a": "\xff", "b": "\\ud800", "traceEvents": [{"ph": "i"}]}')
 
     assert trace.metadata == {"a": "\ufffd", "b": "\ufffd"}
+    assert codes(trace) == [("odd-characters", 1, "metadata")]
+
+
+def test_text_that_no_column_is_of_is_watched_too() -> None:
+    trace = read_host(io.BytesIO(b'[{"ph": "i", "args": {"a": "\xff"}}]'), columns=())
+
+    assert codes(trace) == [("odd-characters", 1, "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        (b'[{"ph": "i", "name": "\xff\xfe"}]', '[{"ph": "i", "name": "\ufffd\ufffd"}]'.encode()),
+        (
+            b'{"a": "\xff", "b": "\\ud800", "traceEvents": [{"ph": "i"}]}',
+            '{"a": "\ufffd", "b": "\\ufffd", "traceEvents": [{"ph": "i"}]}'.encode(),
+        ),
+    ],
+)
+def test_a_text_that_is_no_unicode_is_mended_and_counted_for_whoever_asks(text: bytes, meant: bytes) -> None:
+    trace = read_mended(io.BytesIO(text))
+
+    assert b"".join(trace.document.blocks()) == meant
     assert codes(trace) == [("odd-characters", 2, "")]
 
 
