@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["lanes", "one_line", "outer_first"]
+__all__ = ["crossing", "lanes", "one_line", "outer_first"]
 
 Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
@@ -197,6 +197,29 @@ def outer_first(opens: Int64, closes: Int64) -> npt.NDArray[np.integer]:
     return order
 
 
+def crossing(track: npt.NDArray[np.integer], start_ns: Int64, end_ns: Int64) -> npt.NDArray[np.bool_]:
+    """Slices that begin within another of their track and end after it.
+
+    Args:
+        track: int[n]; numbers from 0.
+        start_ns, end_ns: int64[n]; any clock, any order; the end is not before the start.
+
+    Returns:
+        bool[n]; of two that cross, the one that begins later.
+
+    >>> crossing(np.zeros(3, np.int64), np.array([0, 2, 5]), np.array([10, 8, 12]))
+    array([False, False,  True])
+    """
+    crosses = np.zeros(len(track), np.bool_)
+    # An empty slice crosses nothing.
+    rows = np.flatnonzero(end_ns > start_ns)
+    opens, closes = np.split(one_line(np.tile(track[rows], 2), np.concatenate((start_ns[rows], end_ns[rows]))), 2)
+    order = outer_first(opens, closes)
+    odd = order[_is_among_crossing(opens[order], closes[order])]
+    crosses[rows[odd]] = _crosses_earlier(opens[odd], closes[odd])
+    return crosses
+
+
 def _crossing(opens: Int64, closes: Int64) -> Int64:
     """Rows of slices that cross another, sorted outer before inner: a batch at a time, with those before it that are still open."""
     crosses = np.zeros(len(opens), np.bool_)
@@ -236,10 +259,15 @@ def _is_among_crossing(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
 
 def _crosses(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
     """Which of some slices, sorted outer before inner, cross another."""
-    crosses = _crosses_later(opens, closes)
+    return _crosses_later(opens, closes) | _crosses_earlier(opens, closes)
+
+
+def _crosses_earlier(opens: Int64, closes: Int64) -> npt.NDArray[np.bool_]:
+    """Which of some slices open while one is open that closes before them."""
     # What crosses from the left crosses from the right when time runs backwards.
     order = outer_first(-closes, -opens)
-    crosses[order] |= _crosses_later(-closes[order], -opens[order])
+    crosses = np.empty(len(opens), np.bool_)
+    crosses[order] = _crosses_later(-closes[order], -opens[order])
     return crosses
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT, Table
 from rblnpb.errors import Finding, Severity
+from rblnpb.lanes import crossing
 from rblnpb.profile import Profile
 from rblnpb.wording import counted, first_few
 
@@ -15,7 +16,6 @@ from ...dialect import host_window
 from ...results import Place, PlacedFinding
 from ...timeline import AlignedSlices, Int64, Timeline
 from .counter_checks import fall_message, falling, is_monotone
-from .open_slices import crossing
 from .slice_checks import QUEUE_STEPS, outlasting
 from .trace_rows import PLACES_TOLD, grouped, saturated_end
 

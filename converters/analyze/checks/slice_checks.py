@@ -8,11 +8,11 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Severity
+from rblnpb.lanes import crossing
 from rblnpb.wording import counted
 
 from ...results import EventDetails, PlacedFinding
 from ...timeline import Int64
-from .open_slices import crossing
 from .trace_rows import TraceRows, grouped
 
 __all__ = ["DAY_NS", "QUEUE_STEPS", "duplicate_candidates", "outlasting", "slice_findings"]

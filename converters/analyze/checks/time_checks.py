@@ -9,11 +9,11 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Severity
+from rblnpb.lanes import crossing
 from rblnpb.wording import counted
 
 from ...results import PlacedFinding
 from ...timeline import Bool, Int64
-from .open_slices import crossing
 from .slice_checks import DAY_NS
 from .trace_rows import TraceRows, saturated_end
 

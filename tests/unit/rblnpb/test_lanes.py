@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rblnpb.lanes
-from rblnpb.lanes import lanes, one_line
-from tests.support.row_oracle import Slice, slow_lanes
+from rblnpb.lanes import crossing, lanes, one_line
+from tests.support.row_oracle import Slice, crosses, slow_lanes
 
 
 def lanes_of(*slices: Slice) -> list[int]:
@@ -107,6 +107,14 @@ def test_times_too_far_apart_for_one_line_are_told_by_rank(slices: list[Slice]) 
     far = [(track * 1000, start * 2**50, duration * 2**50) for track, start, duration in slices]
 
     assert lanes_of(*far) == slow_lanes(slices)
+
+
+@given(few_slices, st.sampled_from([(1, 1), (1000, 2**50)]))
+def test_of_two_slices_that_cross_the_later_one_is_told(slices: list[Slice], apart: tuple[int, int]) -> None:
+    track, start, duration = np.array(slices, np.int64).reshape(-1, 3).T
+    found = crossing(track * apart[0], start * apart[1], (start + duration) * apart[1])
+
+    assert found.tolist() == [any(one[0] == own[0] and one[1] < own[1] and crosses(own, one) for one in slices) for own in slices]
 
 
 def test_one_line_keeps_equal_moments_equal() -> None:
