@@ -21,6 +21,7 @@ from ..timeline import AlignedSlices, Bool, HostTrack, Id, Int32, Int64, SliceNa
 from ._chrome_ids import FreeNumbers, Label, id_text
 from ._chrome_slices import Numbers, SliceTable
 from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category, device_lanes
+from ._slice_rows import linked
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
 
@@ -143,11 +144,9 @@ def _argument(column: int, block: AlignedSlices, *, is_id: bool) -> Int64:
 
 
 def _linked(link: Int64, numbers: Int64) -> Int64:
-    """Numbers that stand in another table, to which `link` leads; -1 leads nowhere, and 0 is unknown."""
-    if not len(numbers):
-        return np.full(len(link), ABSENT)
-    values = numbers[link]
-    return _present(values, (values != 0) & (link >= 0))
+    """As `linked`, ABSENT for what is not known."""
+    values = linked(link, numbers, slice(None))
+    return _present(values, values != 0)
 
 
 def _present(values: Int64, condition: Bool) -> Int64:

@@ -18,7 +18,17 @@ from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
 from ._slice_rows import row_blocks
 
-__all__ = ["HostSlices", "complete_slices", "flow_rows", "following", "has_phase", "innermost", "slices_around", "threads"]
+__all__ = [
+    "HostSlices",
+    "complete_slices",
+    "end_times",
+    "flow_rows",
+    "following",
+    "has_phase",
+    "innermost",
+    "slices_around",
+    "threads",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +70,16 @@ def complete_slices(host: HostTrace, rows: slice = _ALL) -> HostSlices:
     events = host.events
     own = np.flatnonzero((events.phase[rows] == ord("X")) & (events.start_ns[rows] != ABSENT)).astype(np.int64)
     own += rows.start or 0
-    start, track = events.start_ns[own], events.track[own]
-    end = start + np.maximum(events.duration_ns[own], 0)
+    track = events.track[own]
+    return HostSlices(own, track, threads(host)[track], events.start_ns[own], end_times(host, own))
+
+
+def end_times(host: HostTrace, rows: Int64) -> Int64:
+    """int64[k]; when some complete slices end; without a duration, or with a negative one, they are empty."""
+    start_ns = host.events.start_ns[rows]
+    end_ns = start_ns + np.maximum(host.events.duration_ns[rows], 0)
     # What is longer than 64 bits hold ends where they do.
-    return HostSlices(own, track, threads(host)[track], start, np.where(end < start, np.iinfo(np.int64).max, end))
+    return np.where(end_ns < start_ns, np.iinfo(np.int64).max, end_ns)
 
 
 def slices_around(host: HostTrace, points: Int64) -> tuple[Bool, HostSlices]:

@@ -14,10 +14,11 @@ from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, number, numbers,
 from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8
 from ._event_blocks import event_blocks
+from ._host_slices import end_times
 from ._json_annotations import JSON_VALUE, annotation_value, is_plain
 from ._perfetto_flows import FlowEnds
 from ._perfetto_host import HostSide
-from ._perfetto_host_order import closing_rows, end_times
+from ._perfetto_host_order import closing_rows
 from ._perfetto_tracks import SEQUENCE
 from ._plain_arguments import quick_argument_texts
 

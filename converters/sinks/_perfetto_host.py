@@ -6,9 +6,7 @@ ends of complete slices, which are known from columns, are written before all be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -20,15 +18,13 @@ from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_COUNTER, EVENT_END, EVENT_IN
 from ..timeline import HostTrace, Int32, Int64, UInt8
 from ._changes import changes
 from ._host_pairs import HostPairs, pair_findings, pairs_by_id, pairs_on_threads
-from ._host_slices import HostSlices, has_phase, threads
-from ._perfetto_host_order import closing_order, end_times, writing_order
+from ._host_slices import HostSlices, end_times, has_phase, threads
+from ._perfetto_host_order import closing_order, writing_order
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
 from ._perfetto_tracks import TrackBook
+from ._slice_rows import row_blocks
 
 __all__ = ["HostSide", "first_time", "plan_host_side", "thread_slices", "used_rows"]
-
-_BLOCK_ROWS: Final = 1 << 16
-"""What is worked out for some events at a time takes no memory for all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +81,10 @@ def plan_host_side(host: HostTrace, book: TrackBook) -> HostSide:
         closing=closing_order(host, track, rank),
         pairs=pairs,
         endless=np.concatenate([paired.begin[paired.end < 0] for paired in (pairs, by_id)]),
-        last_ns=max((_last(host, kind, rows) for rows in _blocks(len(events))), default=int(ABSENT)),
+        last_ns=max((_last(host, kind, rows) for rows in row_blocks(len(events))), default=int(ABSENT)),
         tracks=tracks,
         findings=(*tracks.findings, *pair_findings(pairs, by_id), *_findings(host, kind, moved)),
     )
-
-
-def _blocks(count: int) -> Iterator[slice]:
-    for first in range(0, count, _BLOCK_ROWS):
-        yield slice(first, min(first + _BLOCK_ROWS, count))
 
 
 def _kinds(host: HostTrace, pairs: HostPairs, by_id: HostPairs) -> UInt8:
@@ -127,7 +118,7 @@ def _tracks(host: HostTrace, pairs: HostPairs, kind: UInt8, book: TrackBook) -> 
     lane = lanes(thread, events.start_ns, _lengths(host), is_complete)
     row_count = np.zeros(len(of_track), np.int64)
     has_slices = np.zeros(len(of_track), np.bool_)
-    for rows in _blocks(len(kind)):
+    for rows in row_blocks(len(kind)):
         row_count[thread[rows][kind[rows] > 0]] = 1
         has_slices[thread[rows][is_complete[rows]]] = True
     further = np.flatnonzero(lane)
@@ -141,7 +132,7 @@ def _tracks(host: HostTrace, pairs: HostPairs, kind: UInt8, book: TrackBook) -> 
     lane[pairs.rows] = pair_lane[pairs.group]
     if not len(of_track):
         return lane, tracks, 0
-    for rows in _blocks(len(kind)):
+    for rows in row_blocks(len(kind)):
         of, on = thread[rows], lane[rows]
         is_shown = (kind[rows] > 0) & (kind[rows] != EVENT_COUNTER)
         lane[rows] = np.where(is_shown, np.where(on > 0, tracks.further[of] + on - 1, tracks.threads[of]), 0)
@@ -197,14 +188,14 @@ def thread_slices(host: HostTrace, side: HostSide, rows: Int64) -> tuple[HostSli
 def used_rows(column: Int32, kind: UInt8, count: int) -> Int64:
     """Rows of a table of so many texts that a column of events which become packets refers to, ascending."""
     is_used = np.zeros(count, np.bool_)
-    for rows in _blocks(len(kind)):
+    for rows in row_blocks(len(kind)):
         is_used[column[rows][kind[rows] > 0]] = True
     return np.flatnonzero(is_used)
 
 
 def first_time(host: HostTrace, kind: UInt8) -> int | None:
     """The least time of the events that become packets; None where there are none."""
-    times = (host.events.start_ns[rows][kind[rows] > 0] for rows in _blocks(len(kind)))
+    times = (host.events.start_ns[rows][kind[rows] > 0] for rows in row_blocks(len(kind)))
     return min((int(some.min()) for some in times if len(some)), default=None)
 
 
@@ -217,7 +208,7 @@ def _findings(host: HostTrace, kind: UInt8, moved: int) -> tuple[Finding, ...]:
         "host-events-not-shown",
     )
     counts = np.zeros(len(codes), np.int64)
-    for rows in _blocks(len(kind)):
+    for rows in row_blocks(len(kind)):
         counts += _counts(host, kind, rows)
     return changes({"host-slices-moved": moved, **dict(zip(codes, counts.tolist(), strict=True))})
 

@@ -15,21 +15,12 @@ import numpy as np
 from rblnpb.columns import ABSENT
 
 from ..timeline import Bool, HostTrace, Int32, Int64
-from ._host_slices import threads
+from ._host_slices import end_times, threads
+from ._slice_rows import row_blocks
 
-__all__ = ["closing_order", "closing_rows", "end_times", "slices_to_join", "writing_order"]
+__all__ = ["closing_order", "closing_rows", "slices_to_join", "writing_order"]
 
-_LAST_NS: Final = np.iinfo(np.int64).max
-_BLOCK_ROWS: Final = 1 << 16
 _WRITTEN_ROWS: Final = 8192
-
-
-def end_times(host: HostTrace, rows: Int64) -> Int64:
-    """int64[k]; when some complete slices end; without a duration, or with a negative one, they are empty."""
-    start_ns = host.events.start_ns[rows]
-    end_ns = start_ns + np.maximum(host.events.duration_ns[rows], 0)
-    # What is longer than 64 bits hold ends where they do.
-    return np.where(end_ns < start_ns, _LAST_NS, end_ns)
 
 
 def writing_order(host: HostTrace, track: Int32) -> tuple[Int64 | None, Int64 | None]:
@@ -119,9 +110,8 @@ def slices_to_join(host: HostTrace, points: Int64, is_asked: Bool, *, all_rows: 
     thread = of_track[events.track[points]] if len(points) else np.empty(0, np.int32)
     times = {number: np.sort(events.start_ns[points[thread == number]]) for number in np.unique(thread).tolist()}
     found = [np.empty(0, np.int64)]
-    for first in range(0, len(events), _BLOCK_ROWS):
-        block = slice(first, first + _BLOCK_ROWS)
-        rows = np.flatnonzero((events.phase[block] == ord("X")) & (events.start_ns[block] != ABSENT)) + first
+    for block in row_blocks(len(events)):
+        rows = np.flatnonzero((events.phase[block] == ord("X")) & (events.start_ns[block] != ABSENT)) + block.start
         is_wanted = np.ones(len(rows), np.bool_) if all_rows else is_asked[rows]
         own = of_track[events.track[rows]] if len(rows) else np.empty(0, np.int32)
         start_ns, end_ns = events.start_ns[rows], end_times(host, rows)
@@ -144,8 +134,8 @@ def _long_rows(host: HostTrace, block: slice) -> Int64:
 
 def _long(host: HostTrace) -> Iterator[Int64]:
     """Rows of complete slices that are not empty, some at a time."""
-    for first in range(0, len(host.events), _BLOCK_ROWS):
-        yield _long_rows(host, slice(first, first + _BLOCK_ROWS))
+    for block in row_blocks(len(host.events)):
+        yield _long_rows(host, block)
 
 
 def _together(host: HostTrace, track: Int32, times: Callable[[Int64], Int64]) -> Int64:
