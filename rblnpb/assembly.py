@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from rblnpb.container import BODY_NAMES, SCHEMA_VERSION, Buffer, Frame
 from rblnpb.errors import Finding, Severity
 from rblnpb.invariants import check, without_wild_samples
 from rblnpb.limits import Budget
-from rblnpb.profile import KINDS, HostActivity, OverheadKind, Profile
+from rblnpb.profile import KINDS, HostActivity, Loss, LossReason, OverheadKind, Profile
 from rblnpb.record_times import TIMED_KINDS, bounds
 from rblnpb.references import Fault, ReferenceLimits, fault_findings, mended, reference_limits
 from rblnpb.session_packets import PlacedChunk, SessionPackets
@@ -128,10 +129,23 @@ def _opened(source: SessionSource, budget: Budget, *, keeps_slices: bool) -> tup
         commands=tables.commands(),
         threads=tuple(tables.threads),
         clock_snapshots=tuple(packets.snapshots),
-        losses=tuple(packets.losses),
+        losses=tuple(_losses(packets)),
         trace_document=packets.document,
         is_complete=packets.closing is not None,
     )
+
+
+def _losses(packets: SessionPackets) -> Iterator[Loss]:
+    """The losses, and behind them what the totals count besides: of these the file had no room to say more."""
+    told: Counter[int] = Counter()
+    for loss in packets.losses:
+        told[loss.kind] += loss.count
+        yield loss
+    for total in packets.closing.totals if packets.closing is not None else ():
+        untold = total.dropped - told[total.kind]
+        if untold > 0:
+            told[total.kind] += untold
+            yield Loss(total.kind, LossReason.UNKNOWN, untold)
 
 
 def _decoded(packets: SessionPackets, placed: PlacedChunk, table: type[AnyTable]) -> AnyTable | None:
@@ -144,7 +158,7 @@ def _decoded(packets: SessionPackets, placed: PlacedChunk, table: type[AnyTable]
         return None
     assert isinstance(part, table)  # its kind was looked at before
     for number in head.unknown_columns:
-        packets.odd[f"column {number} of {table.label}"] += 1
+        packets.odd["column", f"{number} of {table.label}"] += 1
     for name, count in head.unknown_fields:
         packets.unknowns.fields[name] += count
     packets.budget.spend(sum(len(getattr(part, name).text) for name, (dtype, _) in table.schema().items() if dtype is None))
@@ -302,11 +316,10 @@ def _note_unknown(profile: Profile, packets: SessionPackets) -> None:
             packets.unknowns.counts[f"{enum.__name__} {value}"] += int(count)
     for what, count in sorted(packets.unknowns.counts.items()):
         packets.note(Severity.WARNING, "unknown-value", f"{what} is not known to this version: it has no name", count)
-    for what, count in sorted(packets.odd.items()):
-        packets.note(Severity.WARNING, "unknown-field", f"{count:,} {what} are not known to this version: passed over", count)
-    for what, count in sorted(packets.unknowns.fields.items()):
-        message = f"{counted(count, f'field of {what} is', f'fields of {what} are')} not known to this version: passed over"
-        packets.note(Severity.WARNING, "unknown-field", message, count)
+    fields = ((("field", f"of {name}"), count) for name, count in sorted(packets.unknowns.fields.items()))
+    for (noun, which), count in (*sorted(packets.odd.items()), *fields):
+        standing = counted(count, f"{noun} {which} is", f"{noun}s {which} are")
+        packets.note(Severity.WARNING, "unknown-field", f"{standing} not known to this version: passed over", count)
     dangling = packets.unknowns.dangling_texts
     if dangling:
         names = counted(dangling, "name of a definition refers", "names of definitions refer")

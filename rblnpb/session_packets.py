@@ -49,7 +49,7 @@ class SessionPackets:
         budget: Of the file.
         keeps_slices: Whether memory is taken for device slices.
         chunks: Those that are wanted, by kind, in the order of their ordinals.
-        odd: How many of what this version does not know.
+        odd: How many of what this version does not know, by a noun and which of these.
         findings: So far.
         header, closing: Messages; None when they are missing.
     """
@@ -62,7 +62,7 @@ class SessionPackets:
     unknowns: wire.Unknowns = field(default_factory=wire.Unknowns)
     findings: list[Finding] = field(default_factory=list)
     chunks: dict[int, list[PlacedChunk]] = field(default_factory=dict)
-    odd: Counter[str] = field(default_factory=Counter)
+    odd: Counter[tuple[str, str]] = field(default_factory=Counter)
     snapshots: list[Any] = field(default_factory=list)
     losses: list[Any] = field(default_factory=list)
     document: Any = None
@@ -82,7 +82,7 @@ class SessionPackets:
         for frame in self._order.intact(frames):
             body = BODY_NAMES.get(frame.body)
             if body is None:
-                self.odd[f"packets of body {frame.body}"] += 1
+                self.odd["packet", f"of body {frame.body}"] += 1
                 continue
             try:
                 message = self._parsed(body, self.data[frame.start : frame.end])
@@ -152,7 +152,7 @@ class SessionPackets:
 
     def _place(self, frame: Frame, head: wire.ChunkHead, *, is_outside: bool) -> None:
         if head.kind not in KINDS:
-            self.odd[f"records of kind {head.kind}"] += max(min(head.count, CHUNK_LIMIT), 1)
+            self.odd["record", f"of kind {head.kind}"] += max(min(head.count, CHUNK_LIMIT), 1)
             return
         placed = PlacedChunk(frame, head, is_outside)
         self.chunks.setdefault(head.kind, []).append(placed)

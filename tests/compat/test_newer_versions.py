@@ -139,9 +139,9 @@ def test_new_bodies_and_kinds_are_passed_over_and_their_packets_and_records_coun
     profile = rblnpb.read(data)
 
     assert messages(profile, "unknown-field") == [
-        "1 packets of body 15 are not known to this version: passed over",
-        "1 packets of body 2000 are not known to this version: passed over",
-        "1 records of kind 1020 are not known to this version: passed over",
+        "1 packet of body 15 is not known to this version: passed over",
+        "1 packet of body 2000 is not known to this version: passed over",
+        "1 record of kind 1020 is not known to this version: passed over",
         "42 records of kind 24 are not known to this version: passed over",
     ]
     assert codes(profile) == ["unknown-field"] * 4 + ["newer-schema"]
@@ -166,7 +166,7 @@ def test_a_new_column_of_a_kind_is_passed_over_and_named(kind: int) -> None:
 
     profile = rblnpb.read(altered(newer(encode(everything())), "chunk", add_column))
 
-    assert messages(profile, "unknown-field") == [f"1 column 31 of {label} are not known to this version: passed over"]
+    assert messages(profile, "unknown-field") == [f"1 column 31 of {label} is not known to this version: passed over"]
     assert getattr(profile, label).equals(getattr(everything(), label))
 
 

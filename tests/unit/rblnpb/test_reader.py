@@ -18,7 +18,7 @@ from rblnpb import codec
 from rblnpb.columns import Counters, Dependencies, DeviceSlices, HostSlices, Launches, Table, TraceEvents
 from rblnpb.container import frame, payload, varint
 from rblnpb.errors import CheckError, FormatError, MergeError, NotAProfileError, Severity, TruncatedError, VersionError
-from rblnpb.profile import KINDS, Profile, Session, TraceDocument
+from rblnpb.profile import KINDS, Loss, LossReason, Profile, Session, TraceDocument
 from rblnpb.signatures import is_profile
 from tests.support.profiles import CODECS, SESSION_ID, altered, codes, encode, full, packets, payloads, stream, tiny
 
@@ -256,6 +256,23 @@ def test_a_packet_that_is_gone_is_named() -> None:
     assert profile.device_slices.equals(tiny().device_slices)
 
 
+def test_losses_that_only_the_totals_tell_of_are_losses_too() -> None:
+    losses = (Loss(17, LossReason.BUFFER_FULL, 3), Loss(17, LossReason.INVALID, 2), Loss(16, LossReason.AFTER_END, 1))
+    more = {16: 0, 17: 4, 18: 9}
+
+    def count_more(closing: Any) -> None:
+        closing.totals.add(kind=18)
+        for total in closing.totals:
+            total.dropped += more[total.kind]
+
+    profile = rblnpb.read(altered(encode(tiny(losses=losses)), "closing", count_more))
+
+    assert profile.losses == (*losses, Loss(17, LossReason.UNKNOWN, 4), Loss(18, LossReason.UNKNOWN, 9))
+    assert [profile.dropped(kind) for kind in (16, 17, 18)] == [1, 9, 9]
+    assert codes(profile) == ["dropped-records"] * 5
+    assert rblnpb.read(encode(profile)).losses == profile.losses
+
+
 def test_definitions_that_are_gone_leave_records_without_names() -> None:
     profile = rblnpb.read(kept(encode(tiny()), 0, 2, 3, 4, 5))
 
@@ -438,7 +455,7 @@ def test_a_column_that_is_not_known_is_passed_over_and_named() -> None:
     profile = rblnpb.read(altered(encode(tiny()), "chunk", add_column))
 
     assert [finding.message for finding in profile.findings] == [
-        "1 column 31 of launches are not known to this version: passed over"
+        "1 column 31 of launches is not known to this version: passed over"
     ]
     assert profile.launches.equals(tiny().launches)
 

@@ -24,7 +24,7 @@ import rblnpb
 from rblnpb import Recorder
 from rblnpb.clock import Clock, ClockKind, ClockSnapshot
 from rblnpb.columns import Dependencies, DeviceSlices, Launches
-from rblnpb.profile import Device, Engine, EngineKind, LossReason, Program, Session
+from rblnpb.profile import Device, Engine, EngineKind, Loss, LossReason, Program, Session
 from tests.support.profiles import body_of, payloads
 
 needs_posix = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork and no SIGKILL")
@@ -472,3 +472,9 @@ def test_losses_that_the_file_has_no_room_for_are_in_its_totals(monkeypatch: pyt
     recorder.close()
     (total,) = body_of(payloads(file.getvalue())[-1]).totals
     assert (total.kind, total.written, total.dropped) == (Launches.kind, 0, 3)
+    profile = read(file)
+    assert profile.losses == (Loss(Launches.kind, LossReason.UNKNOWN, 3),)
+    assert [finding.message for finding in profile.findings] == [
+        "the profile holds no record",
+        "3 launches were dropped while recording (unknown): counts and times are lower bounds",
+    ]
