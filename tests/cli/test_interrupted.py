@@ -14,7 +14,7 @@ import pytest
 
 from rblnpb.converters.cli import main
 from tests.arch.tree import ROOT
-from tests.support.command_line import Run
+from tests.support.command_line import Run, heed_signals
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork and no SIGKILL")
 
@@ -41,12 +41,6 @@ def command(*words: str, code: str = "", before: str = "") -> dict[str, Any]:
     python = [sys.executable, *(["-c", code] if code else ["-m", "rblnpb.converters"]), *words]
     shell = ["sh", "-c", f'{before} exec "$0" "$@"', *python]
     return {"args": shell, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "preexec_fn": heed_signals}
-
-
-def heed_signals() -> None:
-    """What runs in the background of a shell ignores SIGINT, and behind nohup SIGHUP; so do its children, as these are to not."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
 
 
 def writing(*words: str, before: str = "") -> subprocess.Popen[str]:

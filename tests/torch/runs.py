@@ -14,6 +14,7 @@ import pytest
 
 import rblnpb
 from rblnpb.profile import Profile
+from tests.support.command_line import heed_signals
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -32,7 +33,14 @@ def python(*arguments: str, cwd: Path, **settings: str) -> subprocess.CompletedP
     """A fresh Python in a folder."""
     command = [sys.executable, *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=clean_environment(**settings), capture_output=True, text=True, check=False, timeout=240
+        command,
+        cwd=cwd,
+        env=clean_environment(**settings),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        preexec_fn=heed_signals if os.name == "posix" else None,
     )
 
 

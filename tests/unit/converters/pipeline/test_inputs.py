@@ -32,6 +32,8 @@ def profile_bytes(session_id: int = 7) -> bytes:
 
 
 PROFILE = profile_bytes()
+PACKED = gzip.compress(TRACE, mtime=0)
+"""Tests are named by their data, and every process that runs some of them must name all alike."""
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_a_linked_folder_is_one_too(folder: Path) -> None:
     assert what(read_inputs(["link"])) == (-1, 2, ("link/trace.json.gz",))
 
 
-@pytest.mark.parametrize(("data", "expected"), [(PROFILE, (1, -1)), (TRACE, (-1, 2)), (gzip.compress(TRACE), (-1, 2))])
+@pytest.mark.parametrize(("data", "expected"), [(PROFILE, (1, -1)), (TRACE, (-1, 2)), (PACKED, (-1, 2))])
 def test_standard_input_may_be_either(data: bytes, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     feed(monkeypatch, data)
     assert what(read_inputs(["-"])) == (*expected, ("<stdin>",))
@@ -132,7 +134,7 @@ def test_standard_input_beside_a_file(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-@pytest.mark.parametrize(("data", "expected"), [(PROFILE, (1, -1)), (TRACE, (-1, 2)), (gzip.compress(TRACE), (-1, 2))])
+@pytest.mark.parametrize(("data", "expected"), [(PROFILE, (1, -1)), (TRACE, (-1, 2)), (PACKED, (-1, 2))])
 def test_a_pipe_is_read_once(folder: Path, data: bytes, expected: tuple[int, int]) -> None:
     os.mkfifo("pipe")
     writer = threading.Thread(target=Path("pipe").write_bytes, args=(data,))
@@ -187,7 +189,7 @@ def test_what_cannot_be_joined_is_refused(
         (b"\x1f\x8b\x08garbage", FormatError, "gzip"),
         (PROFILE[:20], TruncatedError, "it ends inside its first packet"),
         (TRACE[: TRACE.index(b"aten")], TruncatedError, "ends early"),
-        (gzip.compress(TRACE)[:30], TruncatedError, "gzip data ends early"),
+        (PACKED[:30], TruncatedError, "gzip data ends early"),
     ],
 )
 def test_what_cannot_be_read_says_what_it_is(folder: Path, data: bytes, error: type[Exception], text: str) -> None:
@@ -196,7 +198,7 @@ def test_what_cannot_be_read_says_what_it_is(folder: Path, data: bytes, error: t
         read_inputs(["c"])
 
 
-@pytest.mark.parametrize("data", [TRACE[:-1], gzip.compress(TRACE)[:-8]])
+@pytest.mark.parametrize("data", [TRACE[:-1], PACKED[:-8]])
 def test_what_is_whole_of_a_cut_trace_is_read_unless_that_is_refused(folder: Path, data: bytes) -> None:
     (folder / "c").write_bytes(data)
     host = read_inputs(["c"]).host

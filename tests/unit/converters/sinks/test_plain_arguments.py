@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.sinks._event_blocks import EventBlock, argument_texts
-from rblnpb.converters.sinks._plain_arguments import quick_argument_texts
+from rblnpb.converters.event_blocks import EventBlock
+from rblnpb.converters.sinks._plain_arguments import argument_texts, quick_argument_texts
 
 EVENTS = (
     b'{"ph":"X","args": {"a": 1}}',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from rblnpb.converters.sources import _document
 from rblnpb.converters.sources.event_details import read_details
 from rblnpb.converters.sources.kineto import read_host
+from rblnpb.errors import FormatError
+from tests.support.timelines import TextDocument
 from tests.support.vendor_traces import Json
 
 NOTHING = np.empty(0, np.int64)
@@ -68,3 +71,11 @@ def test_text_that_is_no_unicode_is_mended() -> None:
     text = b'[{"ph":"C","name":"c","pid":1,"ts":1,"args":{"\xff":1,"b":"\\ud800"}}]'
     found = read_details(read_host(io.BytesIO(text)), NOTHING)
     assert found.series_names == ("c \ufffd", "c b")
+
+
+def test_a_document_that_ends_earlier_than_it_did_is_refused() -> None:
+    text = json.dumps(EVENTS).encode()
+    host = read_host(io.BytesIO(text))
+    cut = replace(host, document=TextDocument(text[: int(host.events.offset[-1])], name="cut.json"))
+    with pytest.raises(FormatError, match=r"^cannot read cut\.json: it is not what it was when it was read first"):
+        read_details(cut, NOTHING)
