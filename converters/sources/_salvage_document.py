@@ -94,6 +94,8 @@ class SalvagePass:
 
     def _read_head(self, text: bytes, is_final: bool) -> tuple[int, Reading, bytes]:  # noqa: FBT001  # as `SalvageSource.look` calls it
         start = len(BOM) if text.startswith(BOM) else 0
+        if text[start:].lstrip(_SPACE)[:1] not in (b"{", b"[", b""):
+            raise NoEventsError
         reader = ValueReader(text, self._limits, is_head=True)
         try:
             reading = reader.read(start)

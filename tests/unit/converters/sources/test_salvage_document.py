@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import io
+from random import Random
 
 import pytest
 
 from rblnpb.converters.sources.kineto import read_host
-from rblnpb.errors import FormatError
+from rblnpb.errors import FormatError, NotAProfileError
 from tests.support.broken_traces import event
 
 HEAD = b'{"traceEvents": [' + event(0)
@@ -28,6 +29,18 @@ def test_an_event_that_is_nested_too_deep_is_lost_and_no_other() -> None:
 
     assert [host.strings[row] for row in host.events.name] == ["e0", "e1"]
     assert "nested deeper than 500" in next(finding.message for finding in host.findings if finding.code == "lost-events")
+
+
+@pytest.mark.parametrize(
+    "text", [bytes(1 << 20) + Random(1).randbytes(4 << 20), b'x "traceEvents": [{"ph":"X"}', b'x "traceEvents": [1']
+)
+def test_what_begins_without_a_bracket_is_no_trace_and_read_no_further(text: bytes) -> None:
+    progress: list[int] = []
+    packed = gzip.compress(text, 1)
+
+    with pytest.raises(NotAProfileError, match="expected a trace in JSON"):
+        read_host(io.BytesIO(packed), progress=lambda done, _: progress.append(done))
+    assert progress[-1] < max(len(packed) // 10, 1000)
 
 
 def test_gzip_data_that_is_made_to_fill_the_memory_is_refused() -> None:
