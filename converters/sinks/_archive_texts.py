@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from ..event_blocks import changed_document
 from ..timeline import HostTrace, Int64
-from ._event_blocks import changed_document
 
 _STEP_ROWS: Final = 4096
 _STEP_BYTES: Final = 1 << 20

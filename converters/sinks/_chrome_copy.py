@@ -12,9 +12,9 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from ..event_blocks import EventBlock, event_blocks
 from ..json_text import members, microseconds, split_rows
 from ..timeline import HostTrace, Int32, Int64
-from ._event_blocks import EventBlock, event_blocks
 
 __all__ = ["Change", "TableChange", "TimeChange", "copy_events", "replace_member"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from rblnpb.byte_rows import Column, Joiner, join, row_sizes, stack
 from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, number, numbers, sized
 
+from ..event_blocks import event_blocks
 from ..json_text import is_utf8
 from ..timeline import HostTrace, Int32, Int64, UInt8
-from ._event_blocks import event_blocks
 from ._host_slices import end_times
 from ._json_annotations import JSON_VALUE, annotation_value, is_plain
 from ._perfetto_flows import FlowEnds

@@ -8,10 +8,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from ..event_blocks import EventBlock
+from ..json_text import members
 from ..timeline import Bool, Int64
-from ._event_blocks import EventBlock, argument_texts
 
-__all__ = ["quick_argument_texts"]
+__all__ = ["argument_texts", "quick_argument_texts"]
 
 _SPACED: Final = np.frombuffer(b'"args": ', "<u8")[0]
 _CLOSE: Final = np.frombuffer(b'"args":{', "<u8")[0]
@@ -66,3 +67,37 @@ def _has_key(text: bytes, opens: Int64) -> Bool:
     within = words[np.clip(opens - _KEY_BYTES + 1, 0, len(words) - 1)]
     has_key: Bool = (opens >= _KEY_BYTES) & ((before == _SPACED) | (within == _CLOSE))
     return has_key
+
+
+_NONE: Final = msgspec.Raw()
+
+
+class _Event(msgspec.Struct, gc=False):
+    """An event of which only the args matter."""
+
+    args: msgspec.Raw = _NONE
+
+
+_EVENTS: Final = msgspec.json.Decoder(list[_Event])
+
+
+def argument_texts(block: EventBlock) -> Sequence[bytes | msgspec.Raw]:
+    """The JSON text of the args of every event, as it stands; empty where an event has none."""
+    if not len(block):
+        return []
+    try:
+        events = _EVENTS.decode(b"[%s]" % block.text[int(block.start[0]) :])
+    except (msgspec.DecodeError, RecursionError):
+        events = []
+    if len(events) == len(block):
+        return [event.args for event in events]
+    # What stands between these events is more than a comma, or one of them is odd.
+    return [_arguments(block.text[start:end]) for start, end in zip(block.start.tolist(), block.end.tolist(), strict=True)]
+
+
+def _arguments(event: bytes) -> bytes:
+    found = b""
+    for name, low, high in members(event):
+        if name == "args":
+            found = event[low:high]
+    return found

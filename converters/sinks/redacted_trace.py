@@ -11,10 +11,10 @@ from typing import BinaryIO, Final, TypeVar
 
 import msgspec
 
+from ..event_blocks import EventBlock, event_blocks
 from ..host_trace import UNIX_NS
 from ..json_text import members
 from ..timeline import HostTrace
-from ._event_blocks import EventBlock, event_blocks
 from ._redacted_names import KEPT_NAMES, RedactedNames
 from ._redacted_values import RedactedValues
 from ._streams import Progress

@@ -1,4 +1,8 @@
-"""What a check asks of single events beyond their columns: read from their texts, which pass by once more."""
+"""What a check asks of single events beyond their columns: read from their texts, which pass by once more.
+
+Arguments of counters and metadata are objects whose keys anybody makes up, so that each such event is decoded by itself, in Python.
+Slices, of which there are the most, are not among them, but for those that may stand in the file twice.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from ..event_blocks import event_blocks
 from ..results import EventDetails
 from ..timeline import HostTrace, Int64
 from ._json_text import mended_text
@@ -53,10 +58,16 @@ def read_details(host: HostTrace, same: Int64) -> EventDetails:
     wanted = np.union1d(np.flatnonzero(np.isin(events.phase, np.append(_ASYNC, np.frombuffer(b"CM", np.uint8)))), same)
     same_text: list[int] = []
     # Columns are asked once: one value of an array takes longer than all of the rest of it as a list.
-    columns = (events.phase[wanted], np.isin(wanted, same), events.name[wanted], events.track[wanted], events.flow_id[wanted])
-    for (row, text), phase, is_same, name, track, own_id in zip(
-        _texts(host, wanted), *(column.tolist() for column in columns), strict=True
-    ):
+    values = (
+        wanted,
+        events.phase[wanted],
+        np.isin(wanted, same),
+        events.name[wanted],
+        events.track[wanted],
+        events.flow_id[wanted],
+    )
+    columns = (column.tolist() for column in values)
+    for text, row, phase, is_same, name, track, own_id in zip(_texts(host, wanted), *columns, strict=True):
         if phase == _COUNTER:
             reading.take_counter(row, text, (name, track, own_id))
         elif phase == _LABEL:
@@ -139,21 +150,15 @@ class _Reading:
         )
 
 
-def _texts(host: HostTrace, rows: Int64) -> Iterator[tuple[int, bytes]]:
-    """Some events, ascending, each with its text."""
-    if not len(rows):
-        return
-    starts, ends = host.events.offset[rows], host.events.offset[rows] + host.events.length[rows]
-    text, position, done = b"", 0, 0
-    for block in host.document.blocks():
-        # Only an event that goes on in this block keeps text of the blocks before it.
-        begin = min(max(int(starts[done]), position), position + len(text))
-        text, position = text[begin - position :] + block, begin
-        whole = int(np.searchsorted(ends, position + len(text), side="right"))
-        places = zip(rows[done:whole].tolist(), starts[done:whole].tolist(), ends[done:whole].tolist(), strict=True)
-        for row, start, end in places:
-            yield row, text[start - position : end - position]
-        done = whole
+def _texts(host: HostTrace, rows: Int64) -> Iterator[bytes]:
+    """The texts of some events, ascending."""
+    done = 0
+    for block in event_blocks(host, int(rows[0])) if len(rows) else ():
+        last = int(np.searchsorted(rows, block.first + len(block)))
+        places = rows[done:last] - block.first
+        for start, end in zip(block.start[places].tolist(), block.end[places].tolist(), strict=True):
+            yield block.text[start:end]
+        done = last
         if done == len(rows):
             return
 

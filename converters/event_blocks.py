@@ -1,19 +1,16 @@
-"""The events of a host trace as they stand in its document: text in blocks of whole events, and the args of each."""
+"""The events of a host trace as they stand in its document: text in blocks of whole events."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from rblnpb.errors import FormatError
 
-from ..json_text import members
-from ..timeline import HostTrace, Int64
+from .host_trace import HostTrace, Int64
 
-__all__ = ["EventBlock", "argument_texts", "changed_document", "event_blocks"]
+__all__ = ["EventBlock", "changed_document", "event_blocks"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,37 +76,3 @@ _BLOCK_BYTES: Final = 1 << 20
 def changed_document(host: HostTrace) -> FormatError:
     """What is said of a document that is not what the columns tell of."""
     return FormatError(host.document.name, "it is not what it was when it was read first; is it still being written?")
-
-
-_NONE: Final = msgspec.Raw()
-
-
-class _Event(msgspec.Struct, gc=False):
-    """An event of which only the args matter."""
-
-    args: msgspec.Raw = _NONE
-
-
-_EVENTS: Final = msgspec.json.Decoder(list[_Event])
-
-
-def argument_texts(block: EventBlock) -> Sequence[bytes | msgspec.Raw]:
-    """The JSON text of the args of every event, as it stands; empty where an event has none."""
-    if not len(block):
-        return []
-    try:
-        events = _EVENTS.decode(b"[%s]" % block.text[int(block.start[0]) :])
-    except (msgspec.DecodeError, RecursionError):
-        events = []
-    if len(events) == len(block):
-        return [event.args for event in events]
-    # What stands between these events is more than a comma, or one of them is odd.
-    return [_arguments(block.text[start:end]) for start, end in zip(block.start.tolist(), block.end.tolist(), strict=True)]
-
-
-def _arguments(event: bytes) -> bytes:
-    found = b""
-    for name, low, high in members(event):
-        if name == "args":
-            found = event[low:high]
-    return found
