@@ -115,7 +115,7 @@ class DocumentPass:
             yield block
 
     def _stored(self) -> Iterator[bytes]:
-        for block in stored_blocks(self._document):
+        for block in _stored_blocks(self._document):
             self.stored_bytes += len(block)
             yield block
 
@@ -137,14 +137,16 @@ class DocumentPass:
                     raise self._damaged(error) from error
                 rest = member.unused_data if member.eof else member.unconsumed_tail
                 if text:
-                    # What was read and not yet inflated would make a bomb look honest.
-                    used_bytes = self.stored_bytes - len(rest)
-                    self._document.limits.require_honest(self._document.name, self.text_bytes + len(text), used_bytes)
+                    self._require_honest(text, len(rest))
                     yield text
             # Another member may follow, and zeros, which fill up a block of a tape.
             while len(rest := rest.lstrip(b"\0")) < len(GZIP_MAGIC) and (more := next(stored, b"")):
                 rest += more
         self.ignored_bytes = len(rest) + sum(map(len, stored))
+
+    def _require_honest(self, text: bytes, held_bytes: int) -> None:
+        # What was read and not yet inflated would make a bomb look honest.
+        self._document.limits.require_honest(self._document.name, self.text_bytes + len(text), self.stored_bytes - held_bytes)
 
     def _cut(self) -> TruncatedError:
         return TruncatedError(self._document.name, "the gzip data ends early", offset=self.text_bytes)
@@ -154,7 +156,7 @@ class DocumentPass:
         return FormatError(self._document.name, reason, offset=self.text_bytes)
 
 
-def stored_blocks(document: InputDocument) -> Iterator[bytes]:
+def _stored_blocks(document: InputDocument) -> Iterator[bytes]:
     """The bytes of a document as they are stored.
 
     Raises:

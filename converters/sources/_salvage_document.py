@@ -10,7 +10,7 @@ from typing import Final
 from ._document import InputDocument
 from ._json_head import BOM
 from ._salvage_events import EventMender
-from ._salvage_input import LenientInput
+from ._salvage_input import LenientPass
 from ._salvage_report import Tally
 from ._salvage_source import SalvageSource
 from ._salvage_value import BrokenError, IncompleteError, Reading, ValueReader
@@ -58,8 +58,8 @@ class SalvagePass:
     def __init__(self, document: SalvagedDocument) -> None:
         self.tally = Tally()
         self._limits = document.original.limits
-        self._input = LenientInput(document.original, document.original.limits, self.tally)
-        self._source = SalvageSource(iter(self._input), document.original.limits)
+        self._input = LenientPass(document.original, self.tally)
+        self._source = SalvageSource(iter(self._input), self._limits)
 
     @property
     def stored_bytes(self) -> int:

@@ -12,9 +12,8 @@ from typing import Final
 
 from rblnpb.signatures import GZIP_MAGIC
 
-from ._document import InputDocument, stored_blocks
+from ._document import DocumentPass, InputDocument
 from ._salvage_report import Tally
-from .text_limits import TextLimits
 
 _PIECE_BYTES: Final = 1 << 12
 """Stored bytes inflated at once, and at most so much text at once: with a fault, what comes of one piece is lost."""
@@ -24,34 +23,14 @@ _LONGEST_HEADER_BYTES: Final = 1 << 20
 _HAS_CHECKSUM, _HAS_EXTRA, _HAS_NAME, _HAS_COMMENT = 2, 4, 8, 16
 
 
-class LenientInput:
-    """One reading of a document: iterate it once for its blocks of text.
+class LenientPass(DocumentPass):
+    """One reading of a document whose gzip data may be damaged; what is lost of it is told by the tally."""
 
-    Attributes:
-        stored_bytes: Read so far of what is stored.
-        text_bytes: Given out so far.
-    """
-
-    def __init__(self, document: InputDocument, limits: TextLimits, tally: Tally) -> None:
-        self.stored_bytes = 0
-        self.text_bytes = 0
-        self._document = document
-        self._limits = limits
+    def __init__(self, document: InputDocument, tally: Tally) -> None:
+        super().__init__(document)
         self._tally = tally
 
-    def __iter__(self) -> Iterator[bytes]:
-        stored = self._stored()
-        first = next(stored, b"")
-        for block in self._members(first, stored) if first.startswith(GZIP_MAGIC) else _chain(first, stored):
-            self.text_bytes += len(block)
-            yield block
-
-    def _stored(self) -> Iterator[bytes]:
-        for block in stored_blocks(self._document):
-            self.stored_bytes += len(block)
-            yield block
-
-    def _members(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
+    def _inflated(self, first: bytes, stored: Iterator[bytes]) -> Iterator[bytes]:
         source = _Bytes(first, stored)
         while source.at_least(2).startswith(GZIP_MAGIC):
             if not _skip_header(source):
@@ -71,8 +50,7 @@ class LenientInput:
                     return
                 source.give_back(inflating.unused_data if inflating.eof else inflating.unconsumed_tail)
                 checksum, size = zlib.crc32(text, checksum), size + len(text)
-                used_bytes = self.stored_bytes - source.held_bytes
-                self._limits.require_honest(self._document.name, self.text_bytes + len(text), used_bytes)
+                self._require_honest(text, source.held_bytes)
                 if text:
                     yield text
             if not self._has_sound_trailer(source, checksum, size):
@@ -130,12 +108,6 @@ class _Bytes:
         while not (held := self.at_least(1).lstrip(b"\0")) and self._held:
             self._held = b""
         self._held = held
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first:
-        yield first
-    yield from rest
 
 
 def _skip_header(source: _Bytes) -> bool:
