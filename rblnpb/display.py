@@ -27,6 +27,7 @@ from rblnpb.perfetto_wire import (
     utf8,
 )
 from rblnpb.profile import ENGINE_NAMES, Device, Engine, EngineKind, Profile
+from rblnpb.record_times import spans_by_clock
 
 __all__ = ["DISPLAY_LIMIT", "display_packets", "engine_rows", "is_shown", "shown_engines", "slice_packets"]
 
@@ -88,15 +89,10 @@ class _Placed:
 
 
 def _placed(profile: Profile, table: DeviceSlices | WorkloadSlices) -> Iterator[_Placed]:
-    maps = clock_maps(profile.clocks, profile.clock_snapshots)
-    for clock_id in np.unique(table.clock_id).tolist():
-        rows = np.flatnonzero(table.clock_id == clock_id)
-        if clock_id not in maps:
-            continue
-        start, duration = maps[clock_id].span_to_ns(table.start_ticks[rows], table.duration_ticks[rows])
+    for rows, start, duration in spans_by_clock(table, clock_maps(profile.clocks, profile.clock_snapshots)):
         # A broken clock may say anything; Perfetto takes a time before its zero for an error.
         is_sane = (start >= 0) & (duration >= 0)
-        yield _Placed(table, rows[is_sane].astype(np.int64), start[is_sane], (start + duration)[is_sane])
+        yield _Placed(table, rows[is_sane], start[is_sane], (start + duration)[is_sane])
 
 
 def _packets(profile: Profile, parts: list[_Placed]) -> Iterator[bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from rblnpb.clock import HOST_MONOTONIC, ClockMap
 from rblnpb.columns import Counters, DeviceSlices, HostSlices, Int64, Launches, Overheads, Table, UInt64, WorkloadSlices
 
-__all__ = ["TIMED_KINDS", "RecordTimes", "bounds", "first_tick_from", "moment_ns", "record_times"]
+__all__ = ["TIMED_KINDS", "RecordTimes", "bounds", "first_tick_from", "moment_ns", "record_times", "spans_by_clock"]
 
 
 TIMED_KINDS: Final = frozenset(table.kind for table in (Launches, DeviceSlices, WorkloadSlices, HostSlices, Overheads, Counters))
@@ -48,6 +48,22 @@ def record_times(table: Table) -> RecordTimes | None:
     if isinstance(table, Counters):
         return RecordTimes(int(table.clock_id[0]), table.time_ticks, None)
     return None
+
+
+def spans_by_clock(table: DeviceSlices | WorkloadSlices, maps: Mapping[int, ClockMap]) -> Iterator[tuple[Int64, Int64, Int64]]:
+    """Slices of any clocks, a clock at a time, in the order of their ids; those of clocks without a map are left out.
+
+    Args:
+        table: Slices, as many as there are.
+        maps: Clock maps by clock id.
+
+    Yields:
+        int64[n], int64[n], int64[n]; rows of the table, ascending, and start and duration of these, ns of the host monotonic clock.
+    """
+    for clock_id in np.unique(table.clock_id).tolist():
+        if clock_id in maps:
+            rows = np.flatnonzero(table.clock_id == clock_id)
+            yield rows, *maps[clock_id].span_to_ns(table.start_ticks[rows], table.duration_ticks[rows])
 
 
 def bounds(table: Table, maps: Mapping[int, ClockMap]) -> tuple[int | None, int | None]:

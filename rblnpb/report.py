@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.clock import HOST_REALTIME, ClockMap, clock_maps
+from rblnpb.columns import DeviceSlices, WorkloadSlices
 from rblnpb.display import engine_rows, shown_engines
 from rblnpb.profile import KINDS, Engine, LossReason, Profile
+from rblnpb.record_times import spans_by_clock
 
 __all__ = ["TITLE", "ClockReport", "EngineReport", "GenerationReport", "KindReport", "generation_report", "render"]
 
@@ -128,17 +130,13 @@ def generation_report(profile: Profile, file_name: str) -> GenerationReport:
 
 def _engines(profile: Profile, maps: dict[int, ClockMap]) -> Iterable[EngineReport]:
     """Of the device slices and of the frames; a single sort by engine, then one union each."""
-    tables = (profile.device_slices, profile.workload_slices)
+    tables: tuple[DeviceSlices | WorkloadSlices, ...] = (profile.device_slices, profile.workload_slices)
     engine_id = np.concatenate([table.engine_id for table in tables])
-    clock_id = np.concatenate([table.clock_id for table in tables])
-    start_ticks = np.concatenate([table.start_ticks for table in tables])
-    duration_ticks = np.concatenate([table.duration_ticks for table in tables])
-    start_ns, duration_ns = np.zeros(len(engine_id), np.int64), np.zeros(len(engine_id), np.int64)
-    for each in np.unique(clock_id).tolist():
-        if each in maps:
-            own = clock_id == each
-            start_ns[own], duration_ns[own] = maps[each].span_to_ns(start_ticks[own], duration_ticks[own])
-    is_placed = np.isin(clock_id, list(maps))
+    start_ns, duration_ns = np.zeros((2, len(engine_id)), np.int64)
+    is_placed = np.zeros(len(engine_id), np.bool_)
+    for table, first in zip(tables, (0, len(tables[0])), strict=True):
+        for rows, start, duration in spans_by_clock(table, maps):
+            start_ns[first + rows], duration_ns[first + rows], is_placed[first + rows] = start, duration, True
     engines = shown_engines(profile)
     place = engine_rows(engines, engine_id)
     order = np.argsort(place, kind="stable")

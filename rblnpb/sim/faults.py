@@ -22,6 +22,7 @@ from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Workl
 from rblnpb.errors import UsageError
 from rblnpb.output import open_output
 from rblnpb.profile import KINDS, Loss, LossReason, Profile
+from rblnpb.record_times import spans_by_clock
 from rblnpb.sim.draws import Draws
 from rblnpb.sim.injections import INJECTIONS
 from rblnpb.writer import StreamWriter, write
@@ -138,13 +139,9 @@ def _lose_buffer(profile: Profile) -> Profile:
 def _moments(profile: Profile, rows: npt.NDArray[np.bool_]) -> tuple[int | None, int | None]:
     """Least start and greatest end of some device slices, host monotonic ns; None each where no clock tells."""
     slices = profile.device_slices.take(rows)
-    maps = clock_maps(profile.clocks, profile.clock_snapshots)
     spans = [
         (start_ns.min(), (start_ns + duration_ns).max())
-        for clock_id in np.unique(slices.clock_id).tolist()
-        if clock_id in maps
-        for own in [slices.take(slices.clock_id == clock_id)]
-        for start_ns, duration_ns in [maps[clock_id].span_to_ns(own.start_ticks, own.duration_ticks)]
+        for _, start_ns, duration_ns in spans_by_clock(slices, clock_maps(profile.clocks, profile.clock_snapshots))
     ]
     return (int(min(first for first, _ in spans)), int(max(last for _, last in spans))) if spans else (None, None)
 

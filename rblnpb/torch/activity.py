@@ -12,6 +12,7 @@ from rblnpb.clock import HOST_REALTIME, clock_maps
 from rblnpb.columns import ABSENT, DeviceSlices
 from rblnpb.naming import render
 from rblnpb.profile import DMA_ENGINE_KINDS, ENGINE_NAMES, WORKING_KINDS, Engine, Profile
+from rblnpb.record_times import spans_by_clock
 
 __all__ = ["Activity", "DeviceEvent", "Lane", "Launch", "device_activity", "owners"]
 
@@ -94,9 +95,8 @@ def device_activity(profile: Profile) -> Activity:
     best = min(readings, key=lambda snapshot: snapshot.uncertainty_ns)
     offset_ns = best.value_ticks - best.monotonic_ns
     start_ns, duration_ns = np.zeros((2, len(table)), np.int64)
-    for clock_id, clock_map in clock_maps(profile.clocks, profile.clock_snapshots).items():
-        own = table.clock_id == clock_id
-        start_ns[own], duration_ns[own] = clock_map.span_to_ns(table.start_ticks[own], table.duration_ticks[own])
+    for own, start, duration in spans_by_clock(table, clock_maps(profile.clocks, profile.clock_snapshots)):
+        start_ns[own], duration_ns[own] = start, duration
     launches = profile.launches
     columns = (launches.launch_id, launches.start_ns + offset_ns, launches.process_id, launches.thread_id)
     place = {launch_id: row for row, launch_id in enumerate(launches.launch_id.tolist())}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rblnpb.clock import Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.columns import ABSENT, Counters, Dependencies, DeviceSlices, HostSlices, Launches, Overheads, Table, TraceEvents
-from rblnpb.record_times import bounds, first_tick_from, moment_ns
+from rblnpb.record_times import bounds, first_tick_from, moment_ns, spans_by_clock
 from tests.support.profiles import RBLN, SNAPSHOTS, tiny
 
 MAPS = clock_maps((RBLN,), SNAPSHOTS)
@@ -52,6 +52,17 @@ def test_bounds_beyond_64_bits_are_none() -> None:
 
     assert bounds(table, {16: clock}) == (None, None)
     assert moment_ns(clock, 2**35) == 2**35 * 10**9
+
+
+def test_slices_of_several_clocks_have_their_spans_a_clock_at_a_time() -> None:
+    table = DeviceSlices.of(
+        clock_id=np.array([16, 1, 99, 16]), start_ticks=np.array([0, 7, 5, 10]), duration_ticks=np.array([1, 2, 3, 4])
+    )
+
+    found = [tuple(column.tolist() for column in span) for span in spans_by_clock(table, MAPS)]
+
+    assert found == [([1], [7], [2]), ([0, 3], [1_010, 1_020], [1, 4])]
+    assert list(spans_by_clock(DeviceSlices.empty(), MAPS)) == []
 
 
 def maps_of_three_readings() -> ClockMap:
