@@ -295,7 +295,11 @@ class Recorder:
         with self._writing:
             if not self._is_closed and self._ended_ns is not None:
                 self._is_closed = True
-                self._output.close(*self._ended_ns, self._unwritten_losses.rows())
+                with self._lock:
+                    # Threads that do not stop have lost more since the flush.
+                    losses, self._unwritten_losses = self._unwritten_losses, LossCount()
+                is_written = self._output.write_losses(losses)
+                self._output.close(*self._ended_ns, () if is_written else losses.rows())
 
     def _flush(self, now_ns: int, *, is_waiting: bool = True) -> None:
         if not self._writing.acquire(blocking=is_waiting):

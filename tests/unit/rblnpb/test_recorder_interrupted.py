@@ -478,3 +478,21 @@ def test_losses_that_the_file_has_no_room_for_are_in_its_totals(monkeypatch: pyt
         "the profile holds no record",
         "3 launches were dropped while recording (unknown): counts and times are lower bounds",
     ]
+
+
+def test_what_a_thread_loses_while_a_recording_is_completed_has_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.BytesIO()
+    recorder = recorder_of(file)
+    recorder.add(Launches, launch_id=1)
+    write_losses = recorder._output.write_losses
+
+    def write_while_another_thread_records(losses: Any) -> bool:
+        monkeypatch.undo()
+        is_written = write_losses(losses)
+        recorder.add(Launches, launch_id=2)
+        return is_written
+
+    monkeypatch.setattr(recorder._output, "write_losses", write_while_another_thread_records)
+    recorder.close()
+    losses = [(loss.kind, loss.reason, loss.count) for loss in read(file).losses]
+    assert losses == [(Launches.kind, LossReason.AFTER_END, 1)]
