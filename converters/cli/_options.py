@@ -28,6 +28,7 @@ __all__ = [
     "add_window",
     "exit_code",
     "merged",
+    "output_format",
     "positive",
     "print_data",
     "print_findings",
@@ -48,6 +49,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=columns - 2, **options)
 
 
+_SUFFIXES = {".json": "chrome", ".json.gz": "chrome", ".pftrace": "perfetto", ".perfetto-trace": "perfetto", ".pb": "pb"}
 _SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 
@@ -138,6 +140,19 @@ def positive(text: str) -> int:
 
 # What argparse calls a text that is no number at all.
 positive.__name__ = "number"
+
+
+def output_format(options: argparse.Namespace) -> str:
+    """The format of --output: as --to says, or the suffix."""
+    from rblnpb.errors import UsageError
+
+    name = options.output
+    if options.to is not None or name == "-":
+        return options.to or "chrome"
+    for suffix, form in _SUFFIXES.items():
+        if name.endswith(suffix):
+            return form
+    raise UsageError(f"the format of {name} is not told by its suffix: end it in {', '.join(_SUFFIXES)}, or give --to FORMAT")
 
 
 def exit_code(findings: Iterable[Finding], fail_on: str) -> int:

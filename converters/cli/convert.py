@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, add_inputs, add_window, merged, print_findings, read
+from ._options import ProgressBar, add_inputs, add_window, merged, output_format, print_findings, read
 
 # A name that type checkers know. The module typing would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -27,7 +27,6 @@ examples:
   rblnpb convert device.pb --host trace.json -o both.pb
 """
 
-_SUFFIXES = {".json": "chrome", ".json.gz": "chrome", ".pftrace": "perfetto", ".perfetto-trace": "perfetto", ".pb": "pb"}
 _FORMATS = """\
 format of OUT; default: by its suffix. chrome (.json, .json.gz): for Perfetto and chrome://tracing; perfetto (.pftrace): Perfetto's
 own; pb (.pb): a profile, with the host events in it; json: the host trace alone, byte for byte, which is what .json means for an
@@ -50,32 +49,21 @@ def run(options: argparse.Namespace) -> int:
     from .. import pipeline
 
     name = options.output
-    suffix_format = options.to or _format_of(name)
+    form = output_format(options)
     if name != "-":
         pipeline.require_writable(name, force=options.force)
-    inputs = read(options, **(pipeline.FOR_VIEWERS if suffix_format in {"chrome", "perfetto"} else {}))
-    if inputs.window is not None and suffix_format in {"pb", "json"}:
+    inputs = read(options, **(pipeline.FOR_VIEWERS if form in {"chrome", "perfetto"} else {}))
+    if inputs.window is not None and form in {"pb", "json"}:
         raise UsageError("--window and --around choose what viewers show (--to chrome, perfetto); pb and json keep all of a run")
-    is_as_it_was = options.to is None and suffix_format == "chrome" and inputs.window is None and _is_archive_alone(inputs)
+    is_as_it_was = options.to is None and form == "chrome" and inputs.window is None and _is_archive_alone(inputs)
     write = {"chrome": _write_chrome, "perfetto": _write_perfetto, "pb": _write_profile, "json": _write_as_it_was}[
-        "json" if is_as_it_was else suffix_format
+        "json" if is_as_it_was else form
     ]
     with ProgressBar("writing") as progress:
         told = write(inputs, sys.stdout.buffer if name == "-" else name, force=options.force, progress=progress)
     if name != "-":
         print(f"wrote {name}: {told}", file=sys.stderr)
     return 0
-
-
-def _format_of(name: str) -> str:
-    from rblnpb.errors import UsageError
-
-    if name == "-":
-        return "chrome"
-    for suffix, suffix_format in _SUFFIXES.items():
-        if name.endswith(suffix):
-            return suffix_format
-    raise UsageError(f"the format of {name} is not told by its suffix: end it in {', '.join(_SUFFIXES)}, or give --to FORMAT")
 
 
 def _is_archive_alone(inputs: Inputs) -> bool:
@@ -113,7 +101,7 @@ def _write_profile(inputs: Inputs, target: Any, **how: Any) -> str:
 
     profile, host = inputs.profile, inputs.host
     archived = pipeline.write_profile(profile, host, target, **how)
-    print_findings((*(profile.findings if profile else ()), *(host.findings if host else ())))
+    print_findings(inputs.findings)
     print_findings(archived.findings, least="info")
     told = [f"{len(profile.device_slices):,} device slices"] if profile else []
     told += [f"{len(host.events):,} host events, {archived.trace_bytes:,} bytes of JSON"] if host else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, add_inputs, print_findings, read
+from ._options import ProgressBar, add_inputs, output_format, print_findings, read
 
 # As in the face of this folder: what typing loads would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -29,7 +29,6 @@ times stay, and every analysis gives the same numbers. Without a key a random on
 can test guesses of names.
 """
 
-_SUFFIXES = {".json": "chrome", ".json.gz": "chrome", ".pftrace": "perfetto", ".pb": "pb"}
 _KEPT = ("annotations", "kernel-names", "layer-names", "op-names", "python-names", "thread-names")
 
 
@@ -57,12 +56,12 @@ def run(options: argparse.Namespace) -> int:
     from ..pipeline.redaction import redact
 
     name = options.output
-    form = options.to or _format_of(name)
+    form = output_format(options)
     key = _key(options)
     if name != "-":
         pipeline.require_writable(name, force=options.force)
     inputs = read(options)
-    print_findings((*(inputs.profile.findings if inputs.profile else ()), *(inputs.host.findings if inputs.host else ())))
+    print_findings(inputs.findings)
     with ProgressBar("redacting") as progress:
         redacted = redact(
             inputs,
@@ -76,17 +75,6 @@ def run(options: argparse.Namespace) -> int:
         _write(redacted.inputs, form, sys.stdout.buffer if name == "-" else name, force=options.force, progress=progress)
     print(f"{f'wrote {name}: ' if name != '-' else ''}{_told(redacted.replaced)}", file=sys.stderr)
     return 0
-
-
-def _format_of(name: str) -> str:
-    from rblnpb.errors import UsageError
-
-    if name == "-":
-        return "chrome"
-    for suffix, form in _SUFFIXES.items():
-        if name.endswith(suffix):
-            return form
-    raise UsageError(f"the format of {name} is not told by its suffix: end it in {', '.join(_SUFFIXES)}, or give --to FORMAT")
 
 
 def _key(options: argparse.Namespace) -> bytes:

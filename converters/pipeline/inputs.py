@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from rblnpb.errors import CheckError, MergeError, Severity, UsageError
+from rblnpb.errors import CheckError, Finding, MergeError, Severity, UsageError
 from rblnpb.profile import Profile
 from rblnpb.reader import open_profile, read_all
 
@@ -46,6 +46,11 @@ class Inputs:
     names: tuple[str, ...]
     window: Window | None = None
     stored: SliceStore | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is odd about each of them by itself."""
+        return (*(self.profile.findings if self.profile else ()), *(self.host.findings if self.host else ()))
 
     def merge(self) -> Timeline:
         """The timeline of the inputs, under their file names; of the window, if there is one.

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from rblnpb.errors import Severity
 from rblnpb.wording import counted, first_few
 
+from ...nesting import order_by
 from ...results import EventDetails, PlacedFinding
 from ...timeline import Int64
 from .trace_rows import TraceRows
 
-__all__ = ["counter_findings", "falling", "is_monotone"]
+__all__ = ["counter_findings", "fall_message", "falling", "is_monotone", "unsorted"]
 
 _MONOTONE: Final = re.compile(r"_total\b|\bcumulative\b|\bsince start\b", re.IGNORECASE)
 
@@ -47,9 +48,27 @@ def falling(series: npt.NDArray[np.integer], time_ns: Int64, value: npt.NDArray[
     array([3])
     """
     known = np.flatnonzero(~np.isnan(value))
-    order = known[np.lexsort((time_ns[known], series[known]))]
+    order = known[order_by(series[known].astype(np.int64), time_ns[known])]
     falls = (series[order][1:] == series[order][:-1]) & (value[order][1:] < value[order][:-1])
     return np.sort(order[1:][falls]).astype(np.int64)
+
+
+def unsorted(series: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
+    """Samples that stand behind a later one of their counter.
+
+    Args:
+        series: integer[n]; which counter.
+        time_ns: int64[n]; any clock.
+
+    Returns:
+        int64[k]; rows, ascending.
+
+    >>> unsorted(np.array([0, 1, 0]), np.array([5, 0, 4]))
+    array([2])
+    """
+    order = np.argsort(series, kind="stable")
+    is_back = (series[order][1:] == series[order][:-1]) & (time_ns[order][1:] < time_ns[order][:-1])
+    return np.sort(order[1:][is_back]).astype(np.int64)
 
 
 def counter_findings(rows: TraceRows, details: EventDetails) -> Iterator[PlacedFinding]:
@@ -64,10 +83,7 @@ def counter_findings(rows: TraceRows, details: EventDetails) -> Iterator[PlacedF
         message = f"{counted(len(found), 'value of a counter is', 'values of counters are')} no finite number"
         yield rows.at(Severity.WARNING, "not-finite", message, found, "counters")
     time_ns = rows.host.events.start_ns[details.sample_row]
-    order = np.argsort(details.series, kind="stable")
-    same = details.series[order][1:] == details.series[order][:-1]
-    back = np.sort(order[1:][same & (time_ns[order][1:] < time_ns[order][:-1])])
-    if len(back):
+    if (back := unsorted(details.series, time_ns)).size:
         message = f"{counted(len(back), 'sample stands', 'samples stand')} behind a later one of the counter: viewers sort them"
         yield rows.at(Severity.INFO, "unsorted-samples", message, details.sample_row[back])
     yield from _fallen(rows, details, time_ns)

@@ -15,7 +15,7 @@ from rblnpb.wording import counted, first_few
 from ...dialect import host_window
 from ...results import Place, PlacedFinding
 from ...timeline import AlignedSlices, Int64, Timeline
-from .counter_checks import fall_message, falling, is_monotone
+from .counter_checks import fall_message, falling, is_monotone, unsorted
 from .slice_checks import QUEUE_STEPS, outlasting
 from .trace_rows import PLACES_TOLD, grouped, saturated_end
 
@@ -168,9 +168,7 @@ def _counters(profile: Profile) -> Iterator[PlacedFinding]:
         return
     series, _ = grouped(counters.name_strindex, counters.device_id, counters.clock_id)
     time = counters.time_ticks.astype(np.int64)
-    order = np.argsort(series, kind="stable")
-    same = series[order][1:] == series[order][:-1]
-    if (back := order[1:][same & (time[order][1:] < time[order][:-1])]).size:
+    if (back := unsorted(series, time)).size:
         message = f"{counted(len(back), 'sample stands', 'samples stand')} behind a later one of the counter: readers sort them"
         finding = Finding(Severity.INFO, "unsorted-samples", message, len(back), counters.label)
         yield PlacedFinding(finding, _record_places(counters, back))

@@ -10,6 +10,7 @@ import numpy as np
 from rblnpb.errors import Severity
 from rblnpb.wording import counted
 
+from ...nesting import order_by
 from ...results import PlacedFinding
 from ...timeline import Bool, HostTrace, Int64
 from .trace_rows import TraceRows, grouped
@@ -43,7 +44,7 @@ def flow_faults(arrow: Int64, track: Int64, time_ns: Int64, is_start: Bool) -> F
         time_ns: int64[n]; any clock.
         is_start: bool[n]; the others are steps and ends.
     """
-    order = np.lexsort((time_ns, arrow))
+    order = order_by(arrow, time_ns)
     own, starts = arrow[order], is_start[order]
     count = len(order)
     place = np.arange(count)
@@ -80,8 +81,7 @@ def flow_findings(rows: TraceRows) -> Iterator[PlacedFinding]:
     # So Perfetto tells them apart.
     arrow, _ = grouped(_same_ids(rows.host)[events.flow_id[own]], events.category[own], events.name[own])
     faults = flow_faults(arrow, events.track[own].astype(np.int64), events.start_ns[own], events.phase[own] == ord("s"))
-    yield from _ends(rows, own, faults)
-    yield from _starts(rows, own, faults)
+    yield from _misfits(rows, own, faults)
     yield from _bound(rows, own)
 
 
@@ -103,27 +103,25 @@ def _id(text: str) -> object:
         return text
 
 
-def _ends(rows: TraceRows, own: Int64, faults: FlowFaults) -> Iterator[PlacedFinding]:
-    if (found := own[faults.unstarted]).size:
-        message = (
-            f"{counted(len(found), 'arrow has', 'arrows have')} an end or a step and no start before it: viewers do not draw them"
-        )
-        yield rows.at(Severity.INFO, "flow-without-start", message, found)
-    if (found := own[faults.unended]).size:
-        message = f"{counted(len(found), 'arrow has', 'arrows have')} a start and no end: viewers do not draw them"
-        yield rows.at(Severity.INFO, "flow-without-end", message, found)
-
-
-def _starts(rows: TraceRows, own: Int64, faults: FlowFaults) -> Iterator[PlacedFinding]:
-    if (found := own[faults.restarted]).size:
-        message = (
-            f"{counted(len(found), 'arrow starts', 'arrows start')} again before having ended: viewers draw the last start alone"
-        )
-        yield rows.at(Severity.WARNING, "flow-started-twice", message, found)
-    if (found := own[faults.reused]).size:
-        having = counted(len(found), "arrow has", "arrows have")
-        message = f"{having} the id of an earlier one that ended or began at the same place: Perfetto counts them as errors"
-        yield rows.at(Severity.INFO, "flow-id-reused", message, found)
+def _misfits(rows: TraceRows, own: Int64, faults: FlowFaults) -> Iterator[PlacedFinding]:
+    """What of each arrow does not fit the rest of it."""
+    has, starts = ("arrow has", "arrows have"), ("arrow starts", "arrows start")
+    undrawn, again = "viewers do not draw them", "that ended or began at the same place: Perfetto counts them as errors"
+    kinds = (
+        (faults.unstarted, Severity.INFO, "flow-without-start", has, f"an end or a step and no start before it: {undrawn}"),
+        (faults.unended, Severity.INFO, "flow-without-end", has, f"a start and no end: {undrawn}"),
+        (
+            faults.restarted,
+            Severity.WARNING,
+            "flow-started-twice",
+            starts,
+            "again before having ended: viewers draw the last start alone",
+        ),
+        (faults.reused, Severity.INFO, "flow-id-reused", has, f"the id of an earlier one {again}"),
+    )
+    for is_one, severity, code, nouns, what in kinds:
+        if (found := own[is_one]).size:
+            yield rows.at(severity, code, f"{counted(len(found), *nouns)} {what}", found)
 
 
 def _bound(rows: TraceRows, own: Int64) -> Iterator[PlacedFinding]:

@@ -11,8 +11,9 @@ from rblnpb.errors import Severity
 from rblnpb.lanes import crossing
 from rblnpb.wording import counted
 
+from ...nesting import order_by
 from ...results import EventDetails, PlacedFinding
-from ...timeline import Int64
+from ...timeline import Bool, Int64
 from .trace_rows import TraceRows, grouped
 
 __all__ = ["DAY_NS", "QUEUE_STEPS", "duplicate_candidates", "outlasting", "slice_findings"]
@@ -107,7 +108,7 @@ def _long(rows: TraceRows) -> Iterator[PlacedFinding]:
         yield rows.at(Severity.ERROR, "endless-slices", message, endless)
 
 
-def outlasting(lane: Int64, start_ns: Int64, end_ns: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def outlasting(lane: Int64, start_ns: Int64, end_ns: Int64) -> Bool:
     """Slices that end after each of the `QUEUE_STEPS` which begin next on their lane.
 
     Args:
@@ -119,7 +120,7 @@ def outlasting(lane: Int64, start_ns: Int64, end_ns: Int64) -> np.ndarray[tuple[
     found = np.zeros(len(lane), np.bool_)
     if len(lane) <= QUEUE_STEPS:
         return found
-    order = np.lexsort((end_ns, start_ns, lane))
+    order = order_by(lane, start_ns, end_ns)
     lane, end_ns = lane[order], end_ns[order]
     last_end = np.lib.stride_tricks.sliding_window_view(end_ns[1:], QUEUE_STEPS).max(axis=1)
     found[order[:-QUEUE_STEPS]] = (lane[QUEUE_STEPS:] == lane[:-QUEUE_STEPS]) & (last_end < end_ns[:-QUEUE_STEPS])

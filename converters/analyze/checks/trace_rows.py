@@ -13,6 +13,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 
 from ...dialect import DeviceRows, device_rows, slice_rows
+from ...nesting import order_by
 from ...results import Place, PlacedFinding
 from ...timeline import Bool, HostTrace, Int64
 from .pairs import Pairs, pair_events
@@ -132,7 +133,7 @@ def grouped(*columns: npt.NDArray[Any]) -> tuple[Int64, Int64]:
     ([1, 1, 0], [1, 2])
     """
     count = len(columns[0])
-    order = np.lexsort(columns[::-1])
+    order = order_by(*columns)
     is_new = np.ones(count, np.bool_)
     is_new[1:] = np.any([column[order][1:] != column[order][:-1] for column in columns], axis=0) if count > 1 else True
     group = np.empty(count, np.int64)
