@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,9 +51,10 @@ class Environment(NamedTuple):
         kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
         return {**kept, "VIRTUAL_ENV": str(self.folder), "PATH": str(self.folder / BIN) + os.pathsep + kept.get("PATH", os.defpath)}
 
-    def run(self, command: list[str]) -> int:
-        """Run a command of the environment in the repository's root; returns its exit code."""
-        return subprocess.run([self.tool(command[0]), *command[1:]], cwd=ROOT, env=self.variables(), check=False).returncode
+    def run(self, command: list[str], more: Mapping[str, str] | None = None) -> int:
+        """Run a command of the environment in the repository's root, with more variables; returns its exit code."""
+        variables = {**self.variables(), **(more or {})}
+        return subprocess.run([self.tool(command[0]), *command[1:]], cwd=ROOT, env=variables, check=False).returncode
 
 
 def supported(version: tuple[int, int, int]) -> bool:

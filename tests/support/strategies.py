@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,13 +33,17 @@ _INT64 = (-(2**63) + 1, 2**63 - 1)
 
 texts = st.text(st.characters(codec="utf-8"), max_size=6)
 nanoseconds = st.integers(*_INT64)
+_BOOLEANS, _COUNTS = st.booleans(), st.integers(0, 9)
 
 
+@functools.cache
 def _numbers(low: int, high: int) -> st.SearchStrategy[int]:
     edges = [sign * edge for edge in _EDGES for sign in (1, -1) if low <= sign * edge <= high]
     return st.one_of(st.sampled_from(edges), st.integers(low, high), st.integers(max(low, -9), min(high, 9)))
 
 
+# To make a strategy takes longer than to draw from it.
+@functools.cache
 def columns_of(dtype: np.dtype[Any], count: int, *, nullable: bool, signed: bool) -> st.SearchStrategy[Any]:
     """Columns of `count` values that the schema allows: of numbers of all widths, or of one number."""
     if dtype.kind == "f":
@@ -50,17 +56,27 @@ def columns_of(dtype: np.dtype[Any], count: int, *, nullable: bool, signed: bool
     return st.one_of(many, one.map(lambda value: [value] * count)).map(lambda values: np.array(values, dtype))
 
 
+@functools.cache
+def _places(limit: int, count: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, limit - 1), min_size=count, max_size=count)
+
+
+@functools.cache
+def _bytes(count: int) -> st.SearchStrategy[list[bytes]]:
+    return st.lists(st.binary(max_size=300), min_size=count, max_size=count)
+
+
 @st.composite
-def _table(draw: st.DrawFn, table: type[Table], limits: dict[str, list[int]]) -> Table:
-    count = draw(st.integers(0, 9))
+def _table(draw: st.DrawFn, table: type[Table], limits: dict[str, Sequence[int]]) -> Table:
+    count = draw(_COUNTS)
     columns: dict[str, Any] = {}
     for name, (dtype, nullable) in table.schema().items():
         if dtype is None:
-            columns[name] = TextArray.of(draw(st.lists(st.binary(max_size=300), min_size=count, max_size=count)))
+            columns[name] = TextArray.of(draw(_bytes(count)))
         elif name in limits:
-            ids = st.lists(st.sampled_from(limits[name]), min_size=count, max_size=count)
-            columns[name] = np.array(draw(ids), dtype)
-        elif draw(st.booleans()):
+            places = draw(_places(len(limits[name]), count))
+            columns[name] = np.array([limits[name][place] for place in places], dtype)
+        elif draw(_BOOLEANS):
             values = draw(columns_of(dtype, count, nullable=nullable, signed=name in table.signed_columns()))
             columns[name] = np.minimum(values, _INT64[1]).astype(dtype) if name == "launch_id" else values
     return table.of(count, **columns)
@@ -145,9 +161,9 @@ def profiles(draw: st.DrawFn) -> Profile:
     losses = st.builds(
         Loss, st.integers(0, 23), st.sampled_from(LossReason), _numbers(0, 2**64 - 1), uint32, st.booleans(), moments, moments
     )
-    limits = {name: list(range(len(strings))) for name in _STRING_COLUMNS} | {
+    limits: dict[str, Sequence[int]] = {name: range(len(strings)) for name in _STRING_COLUMNS} | {
         "clock_id": [1, 2, *clock_ids],
-        "command_row": list(range(len(commands))),
+        "command_row": range(len(commands)),
         "engine_id": [0, *(engine.engine_id for engine in engines)],
         "program_id": [0, *(program.program_id for program in programs)],
         "device_id": [0, *(device.device_id for device in devices)],
@@ -155,7 +171,7 @@ def profiles(draw: st.DrawFn) -> Profile:
     tables: dict[str, Any] = {}
     for table in KINDS.values():
         if table.label == "dependencies":
-            ordinals = list(range(len(tables["device_slices"])))
+            ordinals = range(len(tables["device_slices"]))
             if not ordinals:
                 continue
             limits |= {"predecessor_ordinal": ordinals, "successor_ordinal": ordinals}
