@@ -17,7 +17,7 @@ _BLOCK: Final = 1 << 16
 
 
 class SliceFacts:
-    """Counts over device slices. Slices that archived events tell of are no records of their own: only their clocks count.
+    """Counts over device slices. Slices that archived events tell of are no records of their own: only their clocks and launches count.
 
     Attributes:
         count: All slices.
@@ -33,6 +33,7 @@ class SliceFacts:
         self.clock_ids: set[int] = set()
         self.recorded_clock_ids: set[int] = set()
         self._launched: list[tuple[UInt64, Int64]] = []
+        self._archived_ids: list[UInt64] = []
 
     @classmethod
     def of(cls, profile: Profile) -> SliceFacts:
@@ -48,6 +49,7 @@ class SliceFacts:
         self.clock_ids.update(distinct(block.clock_id))
         is_recorded = block.event_ordinal == ABSENT
         if not is_recorded.all():
+            self._archived_ids.append(_launches_named(block.launch_id[~is_recorded])[0])
             block = block.take(is_recorded)
         if not len(block):
             return
@@ -58,8 +60,8 @@ class SliceFacts:
             self.untimed_count += int(((block.start_ticks == 0) & (block.duration_ticks == 0)).sum())
 
     def launch_ids(self) -> UInt64:
-        """uint64[n]; launches that the recorded ones name, ascending, each once; 0 among them where one names none."""
-        return np.unique(np.concatenate([np.empty(0, np.uint64), *(ids for ids, _ in self._launched)]))
+        """uint64[n]; launches that slices name, ascending, each once; 0 among them where one names none."""
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *self._archived_ids, *(ids for ids, _ in self._launched)]))
 
     def launch_counts(self, known: UInt64) -> tuple[int, int]:
         """How many recorded ones name no launch, and how many name one that is none of these (ascending, each once)."""

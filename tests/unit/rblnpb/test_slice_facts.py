@@ -14,7 +14,7 @@ from rblnpb.slice_facts import SliceFacts, distinct, launch_counts
 
 SLICES = DeviceSlices.of(
     clock_id=np.array([16, 16, 17, 2, 2]),
-    launch_id=np.array([7, 0, 9, 9, 0]),
+    launch_id=np.array([7, 0, 9, 11, 0]),
     start_ticks=np.array([0, 0, 5, 0, 0]),
     duration_ticks=np.array([1, 0, 0, 0, 0]),
     event_ordinal=np.array([ABSENT, ABSENT, ABSENT, 0, 1]),
@@ -34,7 +34,7 @@ def test_facts_are_counted_of_what_no_archived_event_tells() -> None:
         "clock_ids": {2, 16, 17},
         "recorded_clock_ids": {16, 17},
         "untimed_count": 1,
-        "launch_ids": [0, 7, 9],
+        "launch_ids": [0, 7, 9, 11],
         "launch_counts": (1, 1),
     }
 
