@@ -17,7 +17,9 @@ _BLOCK: Final = 1 << 16
 
 
 class SliceFacts:
-    """Counts over device slices. Slices that archived events tell of are no records of their own: only their clocks and launches count.
+    """Counts over device slices.
+
+    Slices that archived events tell of are no records of their own: only their clocks and launches count.
 
     Attributes:
         count: All slices.
