@@ -20,7 +20,7 @@ from ..json_text import TextTable, inside_json_string, json_string
 from ..timeline import AlignedSlices, Bool, HostTrack, Id, Int32, Int64, SliceNames, Timeline
 from ._chrome_ids import FreeNumbers, Label, id_text
 from ._chrome_slices import Numbers, SliceTable
-from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category, device_lanes
+from ._device_lanes import FRAME_CATEGORY, RUNTIME_CATEGORY, DeviceLanes, category, device_lanes
 from ._slice_rows import linked
 
 __all__ = ["DevicePlan", "plan_device", "row_text"]
@@ -65,8 +65,13 @@ class _RowBook:
             self.rows.append(row)
             self.labels.append(Label("thread_name", row, name if lane == 0 else f"{name} ({lane + 1})"))
             self.labels.append(Label("thread_sort_index", row, sort_index))
-            self.heads.append(b'%s",%s,"name":"' % (category.encode(), row_text(row)))
+            self.heads.append(_head(category, row))
         return first
+
+
+def _head(category: str, row: HostTrack) -> bytes:
+    """As of `SliceTable`."""
+    return b'%s",%s,"name":"' % (category.encode(), row_text(row))
 
 
 def row_text(row: HostTrack) -> bytes:
@@ -92,13 +97,14 @@ def plan_device(timeline: Timeline, free: FreeNumbers, host_pids: dict[Id, Id]) 
         first_row[number] = book.add_lanes(processes[track.device], track.name, category(track), count, place)
     first_runtime_row = _add_runtime(shown, book, host_pids)
     heads = TextTable(book.heads)
+    frame_heads = TextTable([_head(FRAME_CATEGORY, row) for row in book.rows])
     runtime = _as_slices(timeline, shown.thread)
     return DevicePlan(
         rows=tuple(book.rows),
         labels=tuple(book.labels),
         tables=(
             _table(timeline, timeline.slices, timeline.argument_names, shown.slice_lane, first_row, heads),
-            _table(timeline, timeline.frames, timeline.argument_names, shown.frame_lane, first_row, heads),
+            _table(timeline, timeline.frames, timeline.argument_names, shown.frame_lane, first_row, frame_heads),
             _table(timeline, runtime, ("size_bytes",), shown.runtime_lane, first_runtime_row, heads),
         ),
         processes=processes,

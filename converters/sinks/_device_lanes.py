@@ -18,12 +18,14 @@ from rblnpb.wording import counted
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Timeline, Track
 from ._slice_rows import row_blocks
 
-__all__ = ["RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
+__all__ = ["FRAME_CATEGORY", "RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
 
 # Work has torch's own categories, so that whoever reads torch's traces counts it. What is no work has categories of ours: under
 # the vendor's privateuse1_… torch's rules would count it as time of the host, and the ops around it would lose that time.
 _COPY, _KERNEL = "gpu_memcpy", "kernel"
 _WAIT, _WORKLOAD = "rbln_sync", "rbln_workload"
+FRAME_CATEGORY: Final = _WORKLOAD
+"""Of frames, on whatever track they stand: none is work, and one around work may stand on the track of the work."""
 RUNTIME_CATEGORY: Final = "rbln_runtime"
 _CATEGORIES: Final = {
     "copy": _COPY,
@@ -74,7 +76,7 @@ class DeviceLanes:
 
 
 def category(track: Track) -> str:
-    """The category of what stands on a track."""
+    """The category of slices on a track."""
     return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else _WORKLOAD)
 
 

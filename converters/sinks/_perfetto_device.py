@@ -17,7 +17,7 @@ from rblnpb.naming import NameStyle
 from rblnpb.perfetto_wire import utf8
 
 from ..timeline import AlignedSlices, Bool, DeferredSlices, Id, Int32, Int64, Rows, SliceNames, Timeline
-from ._device_lanes import RUNTIME_CATEGORY, DeviceLanes, category
+from ._device_lanes import FRAME_CATEGORY, RUNTIME_CATEGORY, DeviceLanes, category
 from ._perfetto_names import ANNOTATION_NAMES, ANNOTATION_TEXTS, CATEGORIES, Interning
 from ._perfetto_slices import Argument, SliceTable, Told
 from ._perfetto_tracks import TrackBook
@@ -35,7 +35,7 @@ class DeviceTracks:
     Attributes:
         devices: Track of each device.
         slices, frames, runtime: Give the tracks of some rows of each table, int32; of no use for what is shown in the host trace.
-        categories: The category of what stands on each track.
+        categories: The category of what stands on each track, unless it is a frame.
     """
 
     devices: dict[str, int]
@@ -115,12 +115,14 @@ def device_tables(timeline: Timeline, tracks: DeviceTracks, texts: Interning, sh
     categories = np.zeros(max(tracks.categories, default=0) + 1, np.int32)
     for row, text in tracks.categories.items():
         categories[row] = texts.number(CATEGORIES, text)
-    for slices, track in ((timeline.slices, tracks.slices), (timeline.frames, tracks.frames)):
+    frames = np.full_like(categories, texts.number(CATEGORIES, FRAME_CATEGORY)) if len(timeline.frames) else categories
+    tables = ((timeline.slices, tracks.slices, categories), (timeline.frames, tracks.frames, frames))
+    for slices, track, category_of in tables:
         speller = Speller(_style(slices), list(map(utf8, slices.strings)))
         is_own = None if bool((slices.event < 0).all()) else slices.event < 0
         read = _reader(timeline, slices, texts)
         order = _order(slices.start_ns, slices.duration_ns, is_own)
-        yield SliceTable(order, slices.start_ns, slices.duration_ns, shift_ns, track, categories, speller, read)
+        yield SliceTable(order, slices.start_ns, slices.duration_ns, shift_ns, track, category_of, speller, read)
     runtime = timeline.runtime
     speller, read = Speller(NameStyle.PLAIN, list(map(utf8, timeline.strings))), _runtime_reader(timeline, texts)
     order = _order(runtime.start_ns, runtime.duration_ns, None)

@@ -356,6 +356,12 @@ def test_frames_share_no_row_with_slices_that_they_cross() -> None:
     assert [event["tid"] for event in events(source)] == [2, 3]
 
 
+def test_a_frame_is_no_work_on_whatever_row_it_stands() -> None:
+    source = timeline(slices=slices({"duration": 10}), frames=slices({"start": 20, "duration": 10}), tracks=(COMPUTE,))
+
+    assert [(event["cat"], event["tid"]) for event in events(source)] == [("kernel", 2), ("rbln_workload", 2)]
+
+
 def test_the_runtime_has_a_row_beside_each_of_its_threads() -> None:
     source = timeline(
         host_trace(op(pid=1, tid=7)),

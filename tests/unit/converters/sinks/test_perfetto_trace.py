@@ -161,6 +161,20 @@ def test_frames_and_slices_of_one_engine_do_not_meet() -> None:
     ]
 
 
+def test_a_frame_is_no_work_on_whatever_row_it_stands() -> None:
+    source = timeline(
+        slices=slices({"duration": 10, "name": "slice", "track": 0}),
+        frames=slices({"duration": 10, "name": "frame", "track": 0}, {"duration": 10, "name": "alone", "track": 1}),
+        tracks=(COMPUTE, DMA),
+    )
+
+    assert {one.name: one.category for one in written(source).slices} == {
+        "slice": "kernel",
+        "frame": "rbln_workload",
+        "alone": "rbln_workload",
+    }
+
+
 def test_the_runtime_has_rows_beside_the_threads_of_its_process() -> None:
     host = host_trace(op(pid=1, tid=7))
     source = timeline(host, runtime=runtime((100, 20, 1, 7), (110, 20, 1, 7), (100, 5, 2, 8)), strings=("", "submit", "wait"))
