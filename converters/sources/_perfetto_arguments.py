@@ -8,7 +8,6 @@ vendor's bridge names a third, `launch_id`. Each may as well stand as an annotat
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -42,20 +41,17 @@ class Arguments:
     launch_id: int | None = None
 
 
-class ArgumentReader:
-    """Reads the annotations of one file.
+Understood = tuple[Arguments, tuple[str, ...], tuple[str, ...]]
+"""What is understood; names of arguments that are not known; names of those that are, and cannot be read."""
 
-    Attributes:
-        unread: Slices that have an argument that nothing is known of, by its name.
-        unreadable: Slices whose known argument cannot be read, by its name.
-    """
+
+class ArgumentReader:
+    """Reads the annotations of one file."""
 
     def __init__(self) -> None:
-        self.unread: Counter[str] = Counter()
-        self.unreadable: Counter[str] = Counter()
-        self._cache: dict[str, tuple[Arguments, tuple[str, ...], tuple[str, ...]]] = {}
+        self._cache: dict[str, Understood] = {}
 
-    def read(self, annotations: Any, sequence: Sequence) -> Arguments:
+    def read(self, annotations: Any, sequence: Sequence) -> Understood:
         """What the DebugAnnotations of an event say."""
         found: dict[str, Any] = {}
         for annotation in annotations:
@@ -69,9 +65,9 @@ class ArgumentReader:
                     return self._of_text(value)
                 value = _decoded(value)
             found.update(value if isinstance(value, dict) else {name: None})
-        return self._counted(*_understood(found))
+        return _understood(found)
 
-    def _of_text(self, text: str) -> Arguments:
+    def _of_text(self, text: str) -> Understood:
         """The arguments in a JSON text, which many slices share."""
         known = self._cache.get(text)
         if known is None:
@@ -79,16 +75,10 @@ class ArgumentReader:
                 self._cache.clear()
             value = _decoded(text)
             known = self._cache[text] = _understood(value if isinstance(value, dict) else {"Slice Arguments": None})
-        return self._counted(*known)
-
-    def _counted(self, arguments: Arguments, unread: tuple[str, ...], unreadable: tuple[str, ...]) -> Arguments:
-        self.unread.update(unread)
-        self.unreadable.update(unreadable)
-        return arguments
+        return known
 
 
-def _understood(found: dict[str, Any]) -> tuple[Arguments, tuple[str, ...], tuple[str, ...]]:
-    """What is understood; names of arguments that are not known; names of those that are, and cannot be read."""
+def _understood(found: dict[str, Any]) -> Understood:
     values: dict[str, int] = {}
     unread = [name for name, value in found.items() if name not in _KNOWN and value is not None]
     unreadable = [name for name, value in found.items() if name not in _KNOWN and value is None]

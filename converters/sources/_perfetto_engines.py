@@ -9,8 +9,9 @@ import numpy as np
 
 from rblnpb.columns import Int64
 from rblnpb.naming import device_ordinal
-from rblnpb.profile import ENGINE_NAMES, Device, Engine, EngineKind
+from rblnpb.profile import ENGINE_NAMES, WORKING_KINDS, Device, Engine, EngineKind
 
+from ._perfetto_categories import Category
 from ._perfetto_file import VendorFile
 from ._perfetto_tracks import TrackPlace
 
@@ -27,15 +28,13 @@ class EngineBook:
     def of_slices(self, file: VendorFile) -> Int64:
         """int64[n]; engine of each slice of a file. Where no name of a track tells the kind, a category of the slice does."""
         slices = file.slices
-        pairs, of_slice = np.unique(np.stack((slices.track, slices.kind)), axis=1, return_inverse=True)
-        keys = list(file.events.track_keys)
+        pairs, of_slice = np.unique(np.stack((slices.track, slices.category)), axis=1, return_inverse=True)
+        keys, categories = list(file.events.track_keys), list(file.events.categories.values())
         seen: Counter[TrackPlace] = Counter()
         numbers: dict[tuple[int, TrackPlace], int] = {}
         found: list[int] = []
-        for track, kind in pairs.T.tolist():
-            place = file.events.tracks.place(keys[track])
-            if place.kind is EngineKind.UNKNOWN and kind:
-                place = replace(place, kind=EngineKind(kind))
+        for track, category in pairs.T.tolist():
+            place = _placed(file.events.tracks.place(keys[track]), categories[category])
             if (track, place) not in numbers:
                 # Two tracks of one name in one file are two engines.
                 numbers[track, place] = self.engine(place, seen[place])
@@ -78,6 +77,13 @@ class EngineBook:
     def has_known(self) -> bool:
         """Whether any engine is one that the vendor's profiler has."""
         return any(place.kind is not EngineKind.UNKNOWN for place, _ in self._engines)
+
+
+def _placed(place: TrackPlace, category: Category) -> TrackPlace:
+    """The place of slices of a category on a track."""
+    # On a stream is whatever was put there, and a frame around work may stand on the track of the work.
+    is_open = place.kind in (EngineKind.UNKNOWN, EngineKind.STREAM) or (category.is_frame and place.kind in WORKING_KINDS)
+    return replace(place, kind=category.kind) if is_open and category.kind is not EngineKind.UNKNOWN else place
 
 
 def _name(place: TrackPlace) -> str:

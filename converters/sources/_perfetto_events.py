@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import Any, Final
 
-from rblnpb.profile import EngineKind
-
 from ._perfetto_arguments import ArgumentReader, Arguments
+from ._perfetto_categories import NO_CATEGORY, Category, category_of
 from ._perfetto_sequences import ClockKey, Sequence, SequenceBook
 from ._perfetto_text import as_text
-from ._perfetto_tracks import TrackBook, kind_of
+from ._perfetto_tracks import TrackBook
 
 __all__ = ["BEGIN", "END", "INSTANT", "EventReader"]
 
@@ -63,18 +62,20 @@ class EventReader:
     """Takes the packets of a file, one by one.
 
     Attributes:
-        tracks, sequences, arguments: What the packets say of tracks, writers and arguments.
+        tracks, sequences: What the packets say of tracks and writers.
         clocks: Clocks of events, in the order of their first one.
         track_keys: Tracks of events, likewise.
         names: Texts of events; row 0 is "".
         argument_rows: Distinct arguments of events; row 0 is none.
-        clock, time, track, type, name, argument, kind: A row an event: row of `clocks`, ns, row of `track_keys`, BEGIN, END or
-            INSTANT, row of `names`, row of `argument_rows`, number of the EngineKind that its categories name.
+        categories: Categories of events; row 0 says nothing.
+        clock, time, track, type, name, argument, category: A row an event: row of `clocks`, ns, row of `track_keys`, BEGIN, END
+            or INSTANT, row of `names`, row of `argument_rows`, row of `categories`: the first of its own that says something.
         flows: (row of an event, id, whether it ends the flow).
         samples: (row of `clocks`, ns, row of `track_keys`, value) of counters.
         snapshots: Readings of several clocks at one moment: ns by clock.
         odd: Events that could not be taken, by what they are, in the plural.
-        unread: Events that have a field which is not read, by its name.
+        unread, unreadable: Fields and arguments of events that have no place in a profile, and known arguments that cannot be
+            read: (row of `track_keys`, row of `categories`, name).
         other: Packets of kinds that are not read, by kind.
         lost_packets: Packets that the file says its own buffers lost.
     """
@@ -82,26 +83,28 @@ class EventReader:
     def __init__(self) -> None:
         self.tracks = TrackBook()
         self.sequences = SequenceBook()
-        self.arguments = ArgumentReader()
         self.clocks: dict[ClockKey, int] = {}
         self.track_keys: dict[Hashable, int] = {}
         self.names: dict[str, int] = {"": 0}
         self.argument_rows: dict[Arguments, int] = {_NO_ARGUMENTS: 0}
+        self.categories: dict[str, Category] = {"": NO_CATEGORY}
         self.clock: list[int] = []
         self.time: list[int] = []
         self.track: list[int] = []
         self.type: list[int] = []
         self.name: list[int] = []
         self.argument: list[int] = []
-        self.kind: list[int] = []
+        self.category: list[int] = []
         self.flows: list[tuple[int, int, bool]] = []
         self.samples: list[tuple[int, int, int, float]] = []
         self.snapshots: list[dict[ClockKey, int]] = []
         self.odd: Counter[str] = Counter()
-        self.unread: Counter[str] = Counter()
+        self.unread: Counter[tuple[int, int, str]] = Counter()
+        self.unreadable: Counter[tuple[int, int, str]] = Counter()
         self.other: Counter[str] = Counter()
         self.lost_packets = 0
-        self._kinds: dict[str, int] = {}
+        self._arguments = ArgumentReader()
+        self._category_rows: dict[str, int] = {}
 
     def take(self, packet: Any) -> None:
         """Take the next packet of the file."""
@@ -125,8 +128,6 @@ class EventReader:
         if time is None:
             self.odd["events without a time"] += 1
             return
-        if not said.keys() <= _READ:
-            self.unread.update(said.keys() - _READ)
         clock = self.clocks.setdefault(sequence.clock_key(packet.timestamp_clock_id), len(self.clocks))
         key = said["track_uuid"] if "track_uuid" in said else self._default_track(sequence)
         track = self.track_keys.setdefault(key, len(self.track_keys))
@@ -145,6 +146,9 @@ class EventReader:
                 self._append(clock, end, track, END)
         else:
             self.odd["events of an unknown type"] += 1
+        if not said.keys() <= _READ:
+            category = self.category[-1] if kind in (BEGIN, END, INSTANT) else 0
+            self.unread.update((track, category, name) for name in said if name not in _READ)
 
     def _append(self, clock: int, time: int, track: int, kind: int) -> None:
         self.clock.append(clock)
@@ -153,7 +157,7 @@ class EventReader:
         self.type.append(kind)
         self.name.append(0)
         self.argument.append(0)
-        self.kind.append(0)
+        self.category.append(0)
 
     def _describe(self, said: dict[str, Any], sequence: Sequence) -> None:
         """Name, arguments, categories and flows of the event that was appended last."""
@@ -164,28 +168,31 @@ class EventReader:
             self.odd["names that are not in the file"] += found is None
             name = found or ""
         self.name[row] = self.names.setdefault(name, len(self.names))
-        if "debug_annotations" in said:
-            arguments = self.arguments.read(said["debug_annotations"], sequence)
-            self.argument[row] = self.argument_rows.setdefault(arguments, len(self.argument_rows))
         if "categories" in said or "category_iids" in said:
             texts = [
                 *map(as_text, said.get("categories", ())),
                 *(sequence.text("category", one) or "" for one in said.get("category_iids", ())),
             ]
-            self.kind[row] = next((kind for text in texts if (kind := self._kind_of(text))), 0)
+            self.category[row] = next((number for text in texts if (number := self._category(text))), 0)
+        if "debug_annotations" in said:
+            arguments, unread, unreadable = self._arguments.read(said["debug_annotations"], sequence)
+            self.argument[row] = self.argument_rows.setdefault(arguments, len(self.argument_rows))
+            where = (self.track[row], self.category[row])
+            self.unread.update((*where, name) for name in unread)
+            self.unreadable.update((*where, name) for name in unreadable)
         for field, is_end in _FLOWS.items():
             if field in said:
                 self.flows += [(row, number, is_end) for number in said[field]]
 
-    def categories(self) -> frozenset[str]:
-        """All categories of events that were read."""
-        return frozenset(self._kinds)
-
-    def _kind_of(self, category: str) -> int:
-        kind = self._kinds.get(category)
-        if kind is None:
-            kind = self._kinds[category] = int(kind_of(category)) if category else int(EngineKind.UNKNOWN)
-        return kind
+    def _category(self, text: str) -> int:
+        """Row of a category; 0 where it says nothing."""
+        row = self._category_rows.get(text)
+        if row is None:
+            meaning = category_of(text)
+            row = self._category_rows[text] = len(self.categories) if meaning else 0
+            if meaning:
+                self.categories[text] = meaning
+        return row
 
     def _time(self, packet: Any, said: dict[str, Any], sequence: Sequence) -> int | None:
         """When an event was, in ns of its clock; None where nothing tells."""

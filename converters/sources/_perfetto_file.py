@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from rblnpb.naming import device_ordinal
 
 from ._perfetto_clocks import BOOTTIME, DEFAULT, FileClock
 from ._perfetto_events import EventReader
+from ._perfetto_hosts import HostTable
 from ._perfetto_packets import Packets
 from ._perfetto_slices import FileSamples, FileSlices
 
@@ -22,12 +24,14 @@ class VendorFile:
 
     Attributes:
         packets, events: What it holds, and what of it could not be read.
-        slices, samples: What its events make.
+        is_hosts: Which of the events are the host's, and have no place in a profile.
+        slices, samples: What all others make.
         ordinal: Ordinal of the file in its recording, as its name says; None = it does not.
     """
 
     packets: Packets
     events: EventReader
+    is_hosts: HostTable
     slices: FileSlices
     samples: FileSamples
     ordinal: int | None
@@ -37,10 +41,19 @@ class VendorFile:
         """What messages call the file."""
         return self.packets.name
 
+    @property
+    def host_count(self) -> int:
+        """How many slices and samples of the host it holds."""
+        return self.slices.host_count + self.samples.host_count
+
+    def device_tracks(self) -> list[Hashable]:
+        """Keys of tracks of events that are not the host's, as far as nothing but the track tells."""
+        return [key for key, is_host in zip(self.events.track_keys, self.is_hosts[:, 0].tolist(), strict=True) if not is_host]
+
     def device_ordinals(self) -> frozenset[int]:
         """Which devices of its host the file names."""
         tracks = self.events.tracks
-        found = (device_ordinal(tracks.place(key).device) for key in self.events.track_keys)
+        found = (device_ordinal(tracks.place(key).device) for key in self.device_tracks())
         return frozenset(one for one in found if one is not None)
 
     def span_ns(self) -> tuple[int, int] | None:

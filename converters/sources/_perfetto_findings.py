@@ -11,6 +11,7 @@ from rblnpb.invariants import check, without_wild_samples
 from rblnpb.profile import Loss, LossReason, Profile
 from rblnpb.wording import counted
 
+from ._perfetto_categories import OUR_CATEGORIES
 from ._perfetto_clocks import DEFAULT, Clocks
 from ._perfetto_file import VendorFile
 from ._perfetto_tables import FileTables
@@ -36,7 +37,7 @@ def checked(profile: Profile, files: Sequence[VendorFile], tables: Sequence[File
     profile, wild = without_wild_samples(profile)
     own = [
         *(finding for file in files for finding in _cuts(file)),
-        *_of_ours(files),
+        *_hosts(files),
         *_counted(files),
         *_arguments(files),
         *_joining(profile, files, tables, clocks),
@@ -55,18 +56,24 @@ def _cuts(file: VendorFile) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, "truncated", message, where=f"byte {packets.whole_bytes}")
 
 
-_OUR_CATEGORIES: Final = frozenset({"rbln_runtime", "rbln_workload", "rbln_sync"})
-"""What our own traces for viewers call what is no work; the vendor has no such names."""
-
-
-def _of_ours(files: Sequence[VendorFile]) -> Iterator[Finding]:
+def _hosts(files: Sequence[VendorFile]) -> Iterator[Finding]:
+    """What of the host is in the files, which has no place in a profile."""
     for file in files:
-        if file.events.categories() & _OUR_CATEGORIES:
+        counts = (
+            (file.slices.host_count, "slice"),
+            (file.samples.host_count, "sample of a counter", "samples of counters"),
+            (file.slices.host_edge_count, "flow from or to them", "flows from or to them"),
+        )
+        left = ", ".join(counted(number, *names) for number, *names in counts if number)
+        if not OUR_CATEGORIES.isdisjoint(file.events.categories):
             message = (
-                f"{file.name} was written for viewers by rblnpb convert: what host and runtime did counts as device work here; "
-                "give the .pb or .json that it was made of"
+                f"{file.name} was written for viewers by rblnpb convert: what host and runtime did is not read here "
+                f"({left or 'there is nothing'}); give the .pb or .json that it was made of"
             )
-            yield Finding(Severity.WARNING, "written-for-viewers", message)
+            yield Finding(Severity.WARNING, "written-for-viewers", message, max(file.host_count, 1))
+        elif left:
+            message = f"what the host did has no place in a profile of a device: left out of {file.name} ({left})"
+            yield Finding(Severity.WARNING, "host-rows", message, file.host_count)
 
 
 _ODD: Final[dict[str, tuple[Severity, str, str, str]]] = {
@@ -140,23 +147,32 @@ def _counted(files: Sequence[VendorFile]) -> Iterator[Finding]:
             f"{counted(other.total(), 'packet of another kind was', 'packets of other kinds were')} passed over: {_names(other)}"
         )
         yield Finding(Severity.INFO, "other-packets", message, other.total())
-    bare = sum(not file.events.tracks.is_described(key) for file in files for key in file.events.track_keys)
+    bare = sum(not file.events.tracks.is_described(key) for file in files for key in file.device_tracks())
     if bare:
         message = f"{counted(bare, 'track is', 'tracks are')} not described in the file: nothing tells the engine"
         yield Finding(Severity.WARNING, "undescribed-track", message, bare)
 
 
 def _arguments(files: Sequence[VendorFile]) -> Iterator[Finding]:
-    events = [file.events for file in files]
+    unread = [_of_devices(file, file.events.unread) for file in files]
+    unreadable = [_of_devices(file, file.events.unreadable) for file in files]
     parts = (
-        ([one.arguments.unread + one.unread for one in events], Severity.INFO, "unread-arguments", "without a place in a profile"),
-        ([one.arguments.unreadable for one in events], Severity.WARNING, "unreadable-arguments", "that cannot be read"),
+        (unread, Severity.INFO, "unread-arguments", "without a place in a profile"),
+        (unreadable, Severity.WARNING, "unreadable-arguments", "that cannot be read"),
     )
     for counts, severity, code, why in parts:
         names = sum(counts, Counter[str]())
         if names:
             message = f"passed over {counted(names.total(), 'argument')} of slices {why}: {_names(names)}"
             yield Finding(severity, code, message, names.total())
+
+
+def _of_devices(file: VendorFile, counts: Counter[tuple[int, int, str]]) -> Counter[str]:
+    """How often each name is told of events that are not the host's."""
+    found: Counter[str] = Counter()
+    for (track, category, name), count in counts.items():
+        found[name] += 0 if file.is_hosts[track, category] else count
+    return +found
 
 
 def _names(counts: Counter[str]) -> str:

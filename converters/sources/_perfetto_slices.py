@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from rblnpb.columns import Float64, Int64, UInt64
 
 from ._perfetto_events import BEGIN, END, EventReader
+from ._perfetto_hosts import HostTable
 
 __all__ = ["FileSamples", "FileSlices", "put_together", "samples"]
+
+Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,22 +28,24 @@ class FileSlices:
     """The slices of one file, in the order of their begins in it; all columns have the same length n.
 
     Attributes:
-        clock, track, name, argument: int64[n]; rows of what the EventReader calls so.
-        kind: int64[n]; number of the EngineKind that a category names; 0 = none.
+        clock, track, name, argument, category: int64[n]; rows of what the EventReader calls so.
         start, duration: uint64[n]; ns of the clock.
         edges: int64[2, k]; rows of slices: one that ends, and one that starts after it.
         odd: What could not be put together, by what it is, in the plural.
+        host_count, host_edge_count: Slices of the host, and edges from or to them, which are not among these.
     """
 
     clock: Int64
     track: Int64
     name: Int64
     argument: Int64
-    kind: Int64
+    category: Int64
     start: UInt64
     duration: UInt64
     edges: Int64
     odd: Counter[str]
+    host_count: int
+    host_edge_count: int
 
     def __len__(self) -> int:
         return len(self.start)
@@ -53,33 +59,40 @@ class FileSamples:
         clock, track: int64[n]; rows of what the EventReader calls so.
         time: uint64[n]; ns of the clock.
         value: float64[n]; in the unit of the track.
+        host_count: Samples of the host, which are not among these.
     """
 
     clock: Int64
     track: Int64
     time: UInt64
     value: Float64
+    host_count: int
 
 
 _NONE: Final = -1
 
 
-def put_together(events: EventReader) -> FileSlices:
-    """The slices that events make.
+def put_together(events: EventReader, is_hosts: HostTable) -> FileSlices:
+    """The slices of devices that events make.
 
     Args:
         events: All events of a file.
+        is_hosts: Which of them are the host's.
     """
     time = np.array(events.time, np.uint64)
-    clock, track = (np.array(column, np.int64) for column in (events.clock, events.track))
-    odd: Counter[str] = Counter()
+    clock, track, category = (np.array(column, np.int64) for column in (events.clock, events.track, events.category))
     order = np.lexsort((time, clock, track))
-    slice_of, end_of = _nested(order.tolist(), (track * max(len(events.clocks), 1) + clock).tolist(), events.type, odd)
-    begins = np.flatnonzero(end_of != _NONE)
+    slice_of, end_of = _nested(order.tolist(), (track * max(len(events.clocks), 1) + clock).tolist(), events.type)
+    is_host: Bool = is_hosts[track, category]
+    is_whole = end_of != _NONE
+    begins = np.flatnonzero(is_whole & ~is_host)
     row_of = np.full(len(time), _NONE, np.int64)
     row_of[begins] = np.arange(len(begins))
-    of_event = np.where(slice_of == _NONE, _NONE, row_of[slice_of]) if len(time) else slice_of
-    name, argument, category = (np.array(column, np.int64) for column in (events.name, events.argument, events.kind))
+    odd = _odd(np.array(events.type, np.int64), slice_of, end_of, ~is_host)
+    begin_of = np.where((slice_of == _NONE) | ~is_whole[slice_of], _NONE, slice_of) if len(time) else slice_of
+    edges = row_of[_edges(events, time, begin_of, is_host, odd)]
+    is_devices = (edges != _NONE).all(axis=0)
+    name, argument = (np.array(column, np.int64) for column in (events.name, events.argument))
     ends = end_of[begins]
     # What an end tells stands for what its begin left out.
     name, argument = (np.where(column[begins] == 0, column[ends], column[begins]) for column in (name, argument))
@@ -88,22 +101,23 @@ def put_together(events: EventReader) -> FileSlices:
         track=track[begins],
         name=name,
         argument=argument,
-        kind=category[begins],
+        category=category[begins],
         start=time[begins],
         duration=time[ends] - time[begins],
-        edges=_edges(events, time, of_event, odd),
+        edges=edges[:, is_devices],
         odd=odd,
+        host_count=int((is_whole & is_host).sum()),
+        host_edge_count=int((~is_devices).sum()),
     )
 
 
-def _nested(order: list[int], lanes: list[int], types: list[int], odd: Counter[str]) -> tuple[Int64, Int64]:
+def _nested(order: list[int], lanes: list[int], types: list[int]) -> tuple[Int64, Int64]:
     """The event that begins the slice of each event, and the event that ends the slice which each begins; -1 = none."""
     slice_of, end_of = np.full((2, len(order)), _NONE, np.int64)
     opened: list[int] = []
     lane = None
     for row in order:
         if lanes[row] != lane:
-            odd["slices without an end"] += len(opened)
             opened.clear()
             lane = lanes[row]
         if types[row] == BEGIN:
@@ -114,14 +128,21 @@ def _nested(order: list[int], lanes: list[int], types: list[int], odd: Counter[s
         elif opened:
             begin = opened.pop()
             slice_of[row], end_of[begin] = begin, row
-        else:
-            odd["ends without a begin"] += 1
-    odd["slices without an end"] += len(opened)
     return slice_of, end_of
 
 
-def _edges(events: EventReader, time: UInt64, of_event: Int64, odd: Counter[str]) -> Int64:
-    """int64[2, k]; slices that flows lead from and to, each pair once, in the order of time."""
+def _odd(types: Int64, slice_of: Int64, end_of: Int64, is_devices: Bool) -> Counter[str]:
+    """What of the events of devices has no other half."""
+    return Counter(
+        {
+            "slices without an end": int(((types == BEGIN) & (end_of == _NONE) & is_devices).sum()),
+            "ends without a begin": int(((types == END) & (slice_of == _NONE) & is_devices).sum()),
+        }
+    )
+
+
+def _edges(events: EventReader, time: UInt64, begin_of: Int64, is_host: Bool, odd: Counter[str]) -> Int64:
+    """int64[2, k]; begins of slices that flows lead from and to, each pair once, in the order of time."""
     if not events.flows:
         return np.empty((2, 0), np.int64)
     rows = np.array([row for row, _, _ in events.flows], np.int64)
@@ -130,12 +151,12 @@ def _edges(events: EventReader, time: UInt64, of_event: Int64, odd: Counter[str]
     edges: dict[tuple[int, int], None] = {}
     for at in order.tolist():
         row, number, is_end = events.flows[at]
-        here = int(of_event[row])
+        here = int(begin_of[row])
         before = last.get(number)
         if here == _NONE:
-            odd["flows at no slice"] += 1
+            odd["flows at no slice"] += not is_host[row]
         elif before is None and is_end:
-            odd["flows that end and never began"] += 1
+            odd["flows that end and never began"] += not is_host[row]
         else:
             if before is not None and before != here:
                 edges[before, here] = None
@@ -145,8 +166,8 @@ def _edges(events: EventReader, time: UInt64, of_event: Int64, odd: Counter[str]
     return np.array(list(edges), np.int64).reshape(-1, 2).T
 
 
-def samples(events: EventReader) -> FileSamples:
-    """The samples of counters, in the order of the file.
+def samples(events: EventReader, is_hosts: HostTable) -> FileSamples:
+    """The samples of counters of devices, in the order of the file.
 
     Values of a track that counts up are added to those before them, in the order of time.
     """
@@ -160,7 +181,8 @@ def samples(events: EventReader) -> FileSamples:
             own = own[np.argsort(time[own], kind="stable")]
             scaled = value[own] * counter.multiplier
             value[own] = np.cumsum(scaled) if counter.is_incremental else scaled
-    return FileSamples(clock, track, time, value)
+    is_host: Bool = is_hosts[track, 0]
+    return FileSamples(clock[~is_host], track[~is_host], time[~is_host], value[~is_host], int(is_host.sum()))
 
 
 _NO_ROWS: Final = np.empty(0, np.int64)

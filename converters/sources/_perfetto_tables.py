@@ -92,9 +92,13 @@ class TableMaker:
         )
 
     def _clock_rows(self, place: int, file: VendorFile) -> Int64:
-        """int64[m]; row of `clocks` for each clock of a file."""
+        """int64[m]; row of `clocks` for each clock of a file; -1 for one that the host alone has."""
         rows = []
+        used = set(np.concatenate((file.slices.clock, file.samples.clock)).tolist())
         for number, row in file.events.clocks.items():
+            if row not in used and file.host_count:
+                rows.append(-1)
+                continue
             key = file.clock_of(number, place, has_own_zero=self.has_own_zeros)
             first = next((time for clock, time in zip(file.events.clock, file.events.time, strict=True) if clock == row), 0)
             rows.append(self.clocks.setdefault(key, (len(self.clocks), first))[0])

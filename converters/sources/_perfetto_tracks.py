@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rblnpb.naming import device_ordinal
-from rblnpb.profile import ENGINE_NAMES, EngineKind
+from rblnpb.profile import DMA_ENGINE_KINDS, ENGINE_NAMES, EngineKind
 
 from ._perfetto_text import as_text
 
-__all__ = ["CounterTrack", "TrackBook", "TrackPlace", "kind_of"]
+__all__ = ["VENDOR_KINDS", "CounterTrack", "Group", "TrackBook", "TrackPlace", "kind_of"]
 
 _CHIPLET: Final = re.compile(r"[\s,(\[/:#_-]*\bchiplet[\s:#_-]*(\d{1,9})\b[)\]]?", re.IGNORECASE)
 _TRAILING_ID: Final = re.compile(r"[\s#:(\[]*\d+[)\]]*$")
 _MOST_ANCESTORS: Final = 32
+_LAST_PID: Final = 1 << 22
+"""The greatest number of a process or thread that Linux gives."""
 
 _KINDS: Final = {
     **{name.casefold(): kind for kind, name in ENGINE_NAMES.items() if kind is not EngineKind.UNKNOWN},
@@ -31,6 +33,13 @@ _KINDS: Final = {
     "device workloads": EngineKind.WORKLOAD,
     "ccl": EngineKind.COLLECTIVE,
 }
+
+VENDOR_KINDS: Final = DMA_ENGINE_KINDS | {
+    EngineKind.NEURAL_ENGINE_CLUSTERS,
+    EngineKind.DEVICE_SYNC,
+    EngineKind.GENERAL_COMPUTE_ENGINE,
+}
+"""Kinds whose names nothing but an NPU has; a thread of any program may be called "copy" or "Host"."""
 
 
 def kind_of(name: str) -> EngineKind:
@@ -70,6 +79,25 @@ class CounterTrack:
     is_incremental: bool
 
 
+@dataclass(frozen=True)
+class Group:
+    """Tracks that belong together: the threads of a process, or the other tracks in it.
+
+    Attributes:
+        root: Number of the process, else the track that is above all of them.
+        is_process: Which of both it is.
+        is_thread: Whether they are threads, or below threads.
+    """
+
+    root: Hashable
+    is_process: bool
+    is_thread: bool
+
+    def other(self) -> Group:
+        """The other tracks of the same process."""
+        return replace(self, is_thread=not self.is_thread)
+
+
 @dataclass
 class _Described:
     """What descriptors said of a track; empty where they said nothing."""
@@ -77,6 +105,7 @@ class _Described:
     name: str = ""
     parent: Hashable = None
     pid: int | None = None
+    tid: int | None = None
     counter: CounterTrack | None = None
 
 
@@ -86,17 +115,23 @@ class TrackBook:
     def __init__(self) -> None:
         self._tracks: dict[Hashable, _Described] = {}
         self._processes: dict[int, str] = {}
+        self._labels: dict[int, list[str]] = {}
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Keys of the tracks that are described."""
+        return iter(self._tracks)
 
     def describe(self, descriptor: Any) -> None:
         """Take a TrackDescriptor; of two with one uuid, what the later one says counts."""
         track = self._tracks.setdefault(descriptor.uuid, _Described())
         name = descriptor.name or descriptor.static_name or descriptor.atrace_name
         if descriptor.HasField("thread"):
-            track.pid = descriptor.thread.pid
+            track.pid, track.tid = descriptor.thread.pid, descriptor.thread.tid
             name = descriptor.thread.thread_name or name
         if descriptor.HasField("process"):
             self.name_process(descriptor.process)
             track.pid = descriptor.process.pid
+            self._labels.setdefault(track.pid, []).extend(map(as_text, descriptor.process.process_labels))
             name = _process_name(descriptor.process) or name
         if descriptor.HasField("counter"):
             track.counter = _counter(descriptor.counter)
@@ -111,7 +146,7 @@ class TrackBook:
     def name_thread(self, pid: int, tid: int, name: str) -> Hashable:
         """Take a thread that no track describes; the key of the track that events on it have."""
         key = (pid, tid)
-        track = self._tracks.setdefault(key, _Described(pid=pid))
+        track = self._tracks.setdefault(key, _Described(pid=pid, tid=tid))
         track.name = as_text(name) or track.name
         return key
 
@@ -126,6 +161,24 @@ class TrackBook:
     def name_of(self, key: Hashable) -> str:
         """What the file calls the track; empty where it does not."""
         return self._tracks[key].name if key in self._tracks else ""
+
+    def is_main_thread(self, key: Hashable) -> bool:
+        """Whether the track is the thread that a process of the host begins with: it has the number of the process."""
+        track = self._tracks.get(key)
+        return track is not None and track.tid is not None and track.tid == track.pid and 0 < track.tid <= _LAST_PID
+
+    def group(self, key: Hashable) -> Group:
+        """The tracks that a track belongs to."""
+        above = list(self._above(key))
+        pid = next((track.pid for _, track in above if track.pid is not None), None)
+        root = above[-1][0] if above else key
+        return Group(root if pid is None else pid, pid is not None, any(track.tid is not None for _, track in above))
+
+    def labels(self, group: Group) -> list[str]:
+        """What the process of a group is called and labelled; nothing where there is no process."""
+        if not group.is_process or not isinstance(group.root, int):
+            return []
+        return [self._processes.get(group.root, ""), *self._labels.get(group.root, ())]
 
     def counter_of(self, key: Hashable) -> CounterTrack:
         """How samples of the track are to be read."""
@@ -151,19 +204,24 @@ class TrackBook:
         """Names from a track up to its root, the process of its thread last."""
         pid: int | None = None
         is_process = False
-        for _ in range(_MOST_ANCESTORS):
-            track = self._tracks.get(key)
-            if track is None:
-                break
+        for _, track in self._above(key):
             if track.name:
                 yield track.name
             pid = track.pid if pid is None else pid
             is_process = track.name == self._processes.get(track.pid or 0, None) and track.pid is not None
-            if track.parent is None:
-                break
-            key = track.parent
         if pid is not None and not is_process and pid in self._processes:
             yield self._processes[pid]
+
+    def _above(self, key: Hashable) -> Iterator[tuple[Hashable, _Described]]:
+        """A track and those above it, up to the first that is not described."""
+        for _ in range(_MOST_ANCESTORS):
+            track = self._tracks.get(key)
+            if track is None:
+                return
+            yield key, track
+            if track.parent is None:
+                return
+            key = track.parent
 
 
 def _bare(name: str) -> str:

@@ -2,7 +2,8 @@
 
 What is public of it are names: of tracks, of slices, of one annotation and its keys (see the modules beside this one). Nothing here
 depends on one layout: tracks may be threads of processes or plain tracks in any depth, texts interned or not, packets compressed or
-not. Nothing is dropped silently: what has no place in a profile is counted by name.
+not. Nothing is dropped silently: what has no place in a profile is counted by name, and so is what a host did, of which Perfetto
+traces of others tell.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from rblnpb.signatures import is_perfetto, looks_like
 from ._document import open_document
 from ._perfetto_events import EventReader
 from ._perfetto_file import VendorFile
+from ._perfetto_hosts import host_table
 from ._perfetto_packets import Packets
 from ._perfetto_profile import assemble
 from ._perfetto_slices import put_together, samples
@@ -71,7 +73,9 @@ def _read(source: Source) -> VendorFile:
     for packet in packets:
         events.take(packet)
     _require_events(packets, events)
-    return VendorFile(packets, events, put_together(events), samples(events), _ordinal(packets.name))
+    is_hosts = host_table(events)
+    slices, counters = put_together(events, is_hosts), samples(events, is_hosts)
+    return VendorFile(packets, events, is_hosts, slices, counters, _ordinal(packets.name))
 
 
 def _require_events(packets: Packets, events: EventReader) -> None:

@@ -118,8 +118,22 @@ def test_the_bindings_are_loaded_for_nothing_else(rblnpb_: Run) -> None:
         assert subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60).returncode == code
 
 
-def test_a_trace_of_ours_for_viewers_is_told_from_the_vendors(rblnpb_: Run) -> None:
+def test_a_trace_of_ours_for_viewers_has_the_device_time_of_what_it_was_made_of(rblnpb_: Run) -> None:
     rblnpb.write(sim.simulate(program="mm", calls=2), "own.pb")
-    assert rblnpb_("convert", "own.pb", "-o", "own.pftrace")[0] == 0
+    for name in ("own.pftrace", "own.json"):
+        assert rblnpb_("convert", "own.pb", "--host", "host.json", "-o", name)[0] == 0
+    for inputs in (("own.pb", "--host", "host.json"), ("own.json",), ("own.pftrace",)):
+        status = json.loads(rblnpb_("status", *inputs, "--format", "json")[1])
+        (idle,) = json.loads(rblnpb_("idle", *inputs, "--format", "json")[1])["devices"]
+        assert (status["busy_ns"], status["span_ns"], idle["idle_ns"], idle["slice_count"]) == (44_559, 113_438, 68_879, 12)
+        engines = json.loads(rblnpb_("summary", *inputs, "--by", "engine", "--format", "json")[1])["rows"]
+        assert [(engine["name"], engine["total_ns"]) for engine in engines] == [
+            ("External HDMA", 21_583),
+            ("Neural Engine Clusters (chiplet 0)", 17_784),
+            ("Neural Engine Clusters (chiplet 1)", 11_916),
+            ("Task DMA (chiplet 0)", 2_610),
+            ("Task DMA (chiplet 1)", 2_582),
+        ]
     code, _, err = rblnpb_("summary", "own.pftrace")
-    assert (code, "give the .pb or .json that it was made of [written-for-viewers]" in err) == (0, True)
+    (line,) = (line for line in err.splitlines() if "[written-for-viewers]" in line)
+    assert (code, "(18 slices); give the .pb or .json that it was made of" in line) == (0, True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+from dataclasses import replace
 
 from google.protobuf.message import DecodeError
 
@@ -25,6 +26,7 @@ FILES = [
     vendor_file(SLICES, Layout(annotation="nested", tracks="chiplets", bundle=9)),
     vendor_file(run("newer"), Layout(clock=64, is_delta=True, unit_ns=100, in_order=True, boot_ns=9)),
     vendor_file([Slice("0_mm_0", "Task DMA", 1_000_000, 5_000_000)], Layout(is_complete_event=True)),
+    vendor_file([*run("multi"), *(replace(one, device="python", track="main", categories=("cpu_op",)) for one in run("legacy"))]),
 ]
 HOST = host_trace([*host_rows([500, 10_500, 20_500]), *trace_rows(launched(run("multi")), lambda at: at)])
 

@@ -21,6 +21,7 @@ from rblnpb.profile import EngineKind, Loss, LossReason, Profile
 from rblnpb.wording import counted
 from tests.support.vendor_profiles import (
     BEGIN,
+    BOOTTIME,
     CLEARED,
     COUNTER,
     DEVICE,
@@ -336,6 +337,135 @@ def test_samples_are_counters_with_their_unit() -> None:
         (10, "HBM (bytes)", 2048.0),
     ]
     assert codes(profile) == ["untracked-sample", "not-finite"]
+
+
+# --- host --------------------------------------------------------------------------------------------------------------
+
+HOST_PID = 4242
+
+
+def process(uuid: int, pid: int, name: str = "python", *labels: str) -> Any:
+    told = perfetto.ProcessDescriptor(pid=pid, process_name=name, process_labels=labels)
+    return packet(track_descriptor=perfetto.TrackDescriptor(uuid=uuid, process=told))
+
+
+def thread(uuid: int, tid: int, name: str = "worker", pid: int = HOST_PID) -> Any:
+    told = perfetto.ThreadDescriptor(pid=pid, tid=tid, thread_name=name)
+    return packet(track_descriptor=perfetto.TrackDescriptor(uuid=uuid, thread=told))
+
+
+def row(uuid: int, parent: int, name: str) -> Any:
+    return packet(track_descriptor=perfetto.TrackDescriptor(uuid=uuid, parent_uuid=parent, name=name))
+
+
+def beside_a_call(*packets: Any) -> Profile:
+    """A call of the vendor's in a file that has these packets, too; their tracks have numbers from 100 on."""
+    profile = read(vendor_file(run("multi", 1), None, *packets))
+    assert (told(profile, *COLUMNS)[: len(ONE_CALL)], [device.name for device in profile.devices][:1]) == (ONE_CALL, [DEVICE])
+    return profile
+
+
+def left_out(profile: Profile) -> tuple[int, list[tuple[str, int]]]:
+    """How many slices there are beside a call, and the findings."""
+    return len(profile.device_slices) - len(ONE_CALL), [(finding.code, finding.count) for finding in profile.findings]
+
+
+MAIN_THREAD = (process(100, HOST_PID), thread(101, HOST_PID), thread(102, HOST_PID + 1))
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [
+        pytest.param([*MAIN_THREAD, *pair(0, 90, 101), *pair(0, 90, 102)], id="a main thread"),
+        pytest.param([process(100, 7, "python", "CPU"), thread(102, 9, pid=7), *pair(0, 90, 102), *pair(0, 9, 100)], id="a label"),
+        pytest.param(
+            [thread(101, 5), thread(102, 6), *pair(0, 90, 101, categories=["cpu_op"]), *pair(0, 90, 102)],
+            id="a category of one row",
+        ),
+        pytest.param(
+            [*MAIN_THREAD, process(103, 8), row(104, 103, "queue"), *pair(0, 90, 101), *pair(0, 90, 104)], id="another process"
+        ),
+        pytest.param([*MAIN_THREAD, row(103, 101, "main (2)"), *pair(0, 90, 101), *pair(0, 90, 103)], id="rows below a thread"),
+        pytest.param([*MAIN_THREAD, row(103, 100, "requests"), *pair(0, 90, 101), *pair(0, 90, 103)], id="rows of a process"),
+        pytest.param(
+            [*MAIN_THREAD, thread(103, 77, "copy"), *pair(0, 90, 102), *pair(0, 90, 103)], id="a thread with a word of an engine"
+        ),
+    ],
+)
+def test_what_a_host_did_is_left_out_and_counted(packets: list[Any]) -> None:
+    assert left_out(beside_a_call(*packets)) == (0, [("host-rows", 2)])
+
+
+@pytest.mark.parametrize(
+    "packets",
+    [
+        pytest.param([thread(101, 5), *pair(9000, 9090, 101)], id="threads of a number"),
+        pytest.param(
+            [process(100, 6_000_000), thread(101, 6_000_000, pid=6_000_000), *pair(9000, 9090, 101)], id="no number of a process"
+        ),
+        pytest.param(
+            [process(100, 7, "npu:1"), thread(101, 7, "lane", pid=7), *pair(9000, 9090, 101)], id="a process called a device"
+        ),
+        pytest.param(
+            [process(100, 7, "x", "NPU 1"), thread(101, 7, "y", pid=7), *pair(9000, 9090, 101)], id="one labelled a device"
+        ),
+        pytest.param([process(100, 7), thread(101, 7, NEURAL_DMA, pid=7), *pair(9000, 9090, 101)], id="an engine"),
+        pytest.param([*MAIN_THREAD, row(103, 100, NEURAL_DMA), *pair(9000, 9090, 103)], id="an engine in a process of the host"),
+        pytest.param([*MAIN_THREAD, *pair(9000, 9090, 101, categories=["kernel"])], id="a category of work"),
+    ],
+)
+def test_what_nothing_tells_is_the_hosts_stays_a_devices(packets: list[Any]) -> None:
+    assert left_out(beside_a_call(*packets)) == (1, [])
+
+
+def test_samples_and_flows_of_the_host_go_with_its_slices() -> None:
+    counter = packet(track_descriptor=perfetto.TrackDescriptor(uuid=103, parent_uuid=100, name="memory", counter={}))
+    flows = pair(0, 90, 101, flow_ids=[50]), pair(95, 99, 102, terminating_flow_ids=[50])
+    profile = beside_a_call(*MAIN_THREAD, counter, *flows[0], *flows[1], event(COUNTER, 5, 103, counter_value=3))
+    (finding,) = profile.findings
+    assert (finding.code, finding.count) == ("host-rows", 3)
+    assert finding.message.endswith("(2 slices, 1 sample of a counter, 1 flow from or to them)")
+    assert (len(profile.counters), len(profile.dependencies)) == (0, 2)
+
+
+def test_nothing_odd_is_told_of_the_host() -> None:
+    odd: dict[str, Any] = {
+        "debug_annotations": [{"name": "transfer", "string_value": "many"}, {"name": "note", "int_value": 1}],
+        "correlation_id": 4,
+    }
+    packets = [*pair(0, 90, 101, **odd), event(END, 95, 101), event(BEGIN, 96, 101, terminating_flow_ids=[9])]
+    assert left_out(beside_a_call(*MAIN_THREAD, *packets)) == (0, [("host-rows", 1)])
+
+
+def test_a_clock_that_the_host_alone_has_is_none_of_the_profile() -> None:
+    begin, end = pair(0, 90, 101)
+    for one in (begin, end):
+        one.timestamp_clock_id = BOOTTIME
+    assert [clock.name for clock in beside_a_call(*MAIN_THREAD, begin, end).clocks] == ["device clock of the file"]
+
+
+def test_functions_in_the_process_of_a_device_are_the_hosts_and_waits_on_its_streams_no_work() -> None:
+    stream = [process(1, 1, "python", "GPU 0"), thread(2, 7, "stream 7", pid=1), thread(3, 9, "thread 9", pid=1)]
+    rows = [("kernel", 2), ("gpu_memcpy", 2), ("cuda_sync", 2), ("gpu_user_annotation", 2), ("python_function", 3)]
+    events = [one for at, (category, uuid) in enumerate(rows) for one in pair(10 * at, 10 * at + 5, uuid, categories=[category])]
+    profile = read(encode([*stream, *events]))
+    assert [row[1:] for row in told(profile)] == [("COMPUTE", None, 0, 5), ("COPY", None, 10, 5), ("SYNC", None, 20, 5)]
+    assert profile.workload_slices.start_ticks.tolist() == [30]
+    assert left_out(profile)[1] == [("host-rows", 1)]
+
+
+@pytest.mark.parametrize(("label", "slices", "finding"), [("NPU 0", 1, []), ("CPU", 0, [("host-rows", 1), ("no-records", 1)])])
+def test_a_category_of_both_sides_is_of_the_side_of_its_process(label: str, slices: int, finding: list[Any]) -> None:
+    packets = [process(1, 7, "x", label), thread(2, 9, pid=7), *pair(0, 5, 2, categories=["privateuse1_runtime"])]
+    profile = read(encode(packets))
+    assert (len(profile.device_slices), left_out(profile)[1]) == (slices, finding)
+    assert [engine.kind for engine in profile.engines] == [EngineKind.HOST] * slices
+
+
+def test_a_trace_of_a_host_alone_has_no_records() -> None:
+    profile = read(encode([*MAIN_THREAD, *pair(0, 90, 101), *pair(5, 80, 102)]))
+    assert (len(profile.device_slices), profile.devices, profile.clocks) == (0, (), ())
+    assert left_out(profile)[1] == [("host-rows", 2), ("no-records", 1)]
 
 
 # --- arguments ---------------------------------------------------------------------------------------------------------
