@@ -1,4 +1,4 @@
-"""Which slice lies in which, told from times alone, on whole columns; and the order of rows, which that rests on.
+"""Which slice lies in which, told from times alone, on whole columns.
 
 Merge asks it for the op around a launch, analyses for the callers of an op and for what was open at a moment.
 """
@@ -9,54 +9,13 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from .timeline import Bool, Int64
 
-__all__ = ["enclosing", "latest", "nearest", "nest", "order_by"]
+__all__ = ["enclosing", "latest", "nearest", "nest"]
 
 _ABOVE_ALL: Final = np.iinfo(np.int64).max
-_KEY_BITS: Final = 63
-
-
-def order_by(*keys: Int64) -> Int64:
-    """Rows in order of the first key, of equals in order of the next, and so on, and at last in their own: a stable sort.
-
-    Numbers that hold keys and row together are sorted, as many keys at a time as fit in 64 bits: that is several times faster than
-    to sort rows by keys.
-
-    Args:
-        *keys: int64[n] each.
-
-    >>> order_by(np.array([1, 0, 1]), np.array([5, 7, 2]))
-    array([1, 2, 0])
-    """
-    count = len(keys[0])
-    if not count:
-        return np.empty(0, np.int64)
-    order = code = None
-    width, row_bits = 0, (count - 1).bit_length()
-    for key in reversed(keys):
-        least = int(key.min())
-        own = (int(key.max()) - least).bit_length()
-        if code is not None and width + own + row_bits > _KEY_BITS:
-            order, code, width = _ordered_by(order, code, width + row_bits), None, 0
-        # A single key may be as wide as numbers are.
-        narrow = key.astype(np.int64) - least if own <= _KEY_BITS else key
-        code, width = narrow if code is None else code | narrow << width, width + own
-    assert code is not None
-    return _ordered_by(order, code, width + row_bits)
-
-
-def _ordered_by(order: Int64 | None, code: Int64, bits: int) -> Int64:
-    """Rows in order of a number, of equals in an order that is there already."""
-    code = code if order is None else code[order]
-    if bits > _KEY_BITS:
-        found: Int64 = np.argsort(code, kind="stable").astype(np.int64)
-    else:
-        row_bits = (len(code) - 1).bit_length()
-        found = code << row_bits | np.arange(len(code))
-        found.sort()
-        found &= (1 << row_bits) - 1
-    return found if order is None else order[found]
 
 
 def nest(lane: Int64, start_ns: Int64, end_ns: Int64) -> Int64:

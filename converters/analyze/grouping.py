@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
-from ..nesting import order_by
 from ..timeline import Int64
 from .intervals import union_ns
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
-from ..nesting import order_by
 from ..timeline import Int64
 
 __all__ = [

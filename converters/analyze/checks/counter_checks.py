@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.errors import Severity
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted, first_few
 
-from ...nesting import order_by
 from ...results import EventDetails, PlacedFinding
 from ...timeline import Int64
 from .trace_rows import TraceRows

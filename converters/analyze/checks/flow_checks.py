@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.errors import Severity
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
-from ...nesting import order_by
 from ...results import PlacedFinding
 from ...timeline import Bool, HostTrace, Int64
 from .trace_rows import TraceRows, grouped

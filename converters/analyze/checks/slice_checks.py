@@ -9,9 +9,9 @@ import numpy as np
 
 from rblnpb.errors import Severity
 from rblnpb.lanes import crossing
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
-from ...nesting import order_by
 from ...results import EventDetails, PlacedFinding
 from ...timeline import Bool, Int64
 from .trace_rows import TraceRows, grouped

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.row_order import order_by
 
 from ...dialect import DeviceRows, device_rows, slice_rows
-from ...nesting import order_by
 from ...results import Place, PlacedFinding
 from ...timeline import Bool, HostTrace, Int64
 from .pairs import Pairs, pair_events

@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import annotation_rows, op_rows, slice_rows
-from ...nesting import enclosing, nearest, nest, order_by
+from ...nesting import enclosing, nearest, nest
 from ...results import FRAME_KINDS, Frame
 from ...timeline import Bool, HostTrace, Int64
 from ..grouping import first_rows, numbered

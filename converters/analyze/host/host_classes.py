@@ -16,9 +16,9 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.profile import OverheadKind
+from rblnpb.row_order import order_by
 
 from ...dialect import ANNOTATIONS
-from ...nesting import order_by
 from ...results import HOST_CLASSES
 from ...timeline import HostTrace, Int64, Timeline
 from ..intervals import busy_stretches

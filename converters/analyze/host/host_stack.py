@@ -7,8 +7,10 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import device_rows
-from ...nesting import nearest, nest, order_by
+from ...nesting import nearest, nest
 from ...timeline import Bool, HostTrace, Int64
 from ..torch_table.torch_rows import OP, is_async_name, kind_table, shown_name, timed_rows, without_overload
 

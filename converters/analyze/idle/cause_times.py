@@ -8,7 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from ...nesting import order_by
+from rblnpb.row_order import order_by
+
 from ...results import CAUSES, STEPS, CauseTime, NamedTime
 from ...timeline import Int64, Timeline
 from ..grouping import numbered

@@ -7,7 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from ...nesting import enclosing, latest, nest, order_by
+from rblnpb.row_order import order_by
+
+from ...nesting import enclosing, latest, nest
 from ...timeline import Bool, Int64
 from ..grouping import consecutive, numbered
 

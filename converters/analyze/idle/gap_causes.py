@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
 from rblnpb.strings import StringTable
 
 from ...dialect import host_window
-from ...nesting import order_by
 from ...results import CAUSES, STEPS
 from ...timeline import JOIN_RULES, HostTrace, Int64, Timeline
 from ..grouping import numbered

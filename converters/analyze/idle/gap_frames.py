@@ -7,7 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from ...nesting import nearest, order_by
+from rblnpb.row_order import order_by
+
+from ...nesting import nearest
 from ...results import CAUSES, Coded
 from ...timeline import Int64, Timeline
 from ..grouping import numbered

@@ -6,7 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from ...nesting import order_by
+from rblnpb.row_order import order_by
+
 from ...results import CAUSES, STEPS, Coded, Fact, GapColumns, GapTable, Numbers, SliceColumns
 from ...timeline import Int64, Timeline
 from ..grouping import consecutive

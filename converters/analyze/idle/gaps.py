@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...nesting import order_by
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64, Timeline
 from ..grouping import numbered
 from ..intervals import busy_stretches

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import host_window
-from ...nesting import order_by
 from ...results import DeviceOccupancy, EngineOccupancy, KindOccupancy, Occupancies, Occupancy, ProgramOccupancy
 from ...timeline import Bool, Int64, Timeline
 from ..grouping import numbered

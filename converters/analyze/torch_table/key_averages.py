@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...nesting import order_by
+from rblnpb.row_order import order_by
+
 from ...results import KeyAverages
 from ...timeline import HostTrace, Int64
 from ..grouping import first_rows, numbered

@@ -13,10 +13,10 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ...dialect import owner_rows
-from ...nesting import order_by
 from ...timeline import Bool, HostTrace, Int64
 from ..grouping import first_rows, numbered
 from .device_links import DeviceLinks

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from rblnpb.converters.nesting import enclosing, latest, nearest, nest, order_by
+from rblnpb.converters.nesting import enclosing, latest, nearest, nest
 
 
 def callers(*spans: tuple[int, int], lanes: tuple[int, ...] | None = None) -> list[int]:
@@ -94,12 +92,3 @@ def test_a_stretch_lies_in_the_innermost_slice_that_holds_all_of_it(stretch: tup
     lane, start, end = np.zeros(3, np.int64), np.array([0, 10, 22], np.int64), np.array([100, 20, 50], np.int64)
     begin, stop = (np.array([value], np.int64) for value in stretch)
     assert enclosing(lane, start, end, nest(lane, start, end), lane[:1], begin, stop).tolist() == [found]
-
-
-wide = st.one_of(st.integers(-2, 2), st.sampled_from((-(1 << 63), (1 << 63) - 1, 1 << 40)))
-
-
-@given(st.lists(st.tuples(wide, wide, st.integers(-1, 1), wide), max_size=12))
-def test_rows_are_in_the_order_of_their_keys_and_equal_ones_in_their_own(rows: list[tuple[int, ...]]) -> None:
-    keys = np.array(rows, np.int64).reshape(-1, 4).T
-    assert order_by(*keys).tolist() == sorted(range(len(rows)), key=lambda row: rows[row])
