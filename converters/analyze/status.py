@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rblnpb.errors import Finding, Severity, verdict
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ..dialect import host_window
@@ -57,7 +58,7 @@ def _out_of_window(timeline: Timeline) -> int:
 
 
 def _engines(timeline: Timeline, slices: AlignedSlices) -> tuple[EngineActivity, ...]:
-    order = np.argsort(slices.track, kind="stable")
+    order = order_by(slices.track)
     bounds = np.searchsorted(slices.track[order], np.arange(len(timeline.tracks) + 1))
     engines = []
     for row, track in enumerate(timeline.tracks):

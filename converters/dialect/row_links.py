@@ -6,6 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ..timeline import Bool, HostTrace, Int64
 from .categories import LAUNCHED, VENDOR, has_category
 
@@ -29,7 +31,7 @@ def owner_rows(host: HostTrace, owners: Int64, external_id: Int64) -> Int64:
     own = host.events.external_id[owners]
     candidates = owners[own != 0]
     own = own[own != 0]
-    by_id = np.argsort(own, kind="stable")
+    by_id = order_by(own)
     place = np.searchsorted(own[by_id], external_id, side="left")
     found = np.concatenate((candidates[by_id], np.array([-1], np.int64)))[place]
     is_it = (found >= 0) & (host.events.external_id[found] == external_id) & (external_id != 0)

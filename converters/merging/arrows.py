@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
 from ..nesting import latest
 from ..timeline import Bool, HostTrace, Int64
@@ -66,7 +67,7 @@ def arrows_to(host: HostTrace, rows: Int64, ops: Int64) -> Arrows:
     begin = launch_in_scope(identified(host, starts, of_start), identified(host, ends, of_end))
     at, begin = at[begin >= 0], starts[begin[begin >= 0]]
     in_op = innermost(host, ops, events.track[begin].astype(np.int64), events.start_ns[begin]) >= 0
-    best = np.lexsort((events.start_ns[begin], in_op))
+    best = order_by(in_op, events.start_ns[begin])
     arrows.start[at[best]], arrows.is_on_op[at[best]] = begin[best], in_op[best]
     return arrows
 
@@ -111,7 +112,7 @@ def _rows_starting(host: HostTrace, ends: Int64, rows: Int64, of_end: Int64, lan
     events = host.events
     _, dense = np.unique(events.start_ns[np.concatenate((rows, ends))], return_inverse=True)
     of_row, moment = np.split(dense * (len(host.tracks) + 1) + np.concatenate((lane, of_end)), [len(rows)])
-    by_moment = np.argsort(of_row, kind="stable")
+    by_moment = order_by(of_row)
     first = np.searchsorted(of_row[by_moment], moment, side="left")
     beyond = np.searchsorted(of_row[by_moment], moment, side="right")
     turn = turns(moment, events.category[ends])

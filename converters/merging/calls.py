@@ -12,6 +12,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT, DeviceSlices, WorkloadSlices
 from rblnpb.profile import Profile
+from rblnpb.row_order import order_by
 
 from ..nesting import latest
 from ..timeline import Int64
@@ -92,7 +93,7 @@ def _adopt(frame_call: Int64, frames: WorkloadSlices, of_slice: Int64, slices: D
 def _by_frame(group: Int64, start: Int64, frame_group: Int64, frame_start: Int64, frame_call: Int64) -> Int64:
     """int64[n]; the call of the last frame of its execution that began before each slice, or of the first; -1 = it has none."""
     row = latest(frame_group, frame_start, group, start)
-    by_start = np.lexsort((frame_start, frame_group))
+    by_start = order_by(frame_group, frame_start)
     first = np.searchsorted(frame_group[by_start], group)
     has = first < len(by_start)
     first_row = np.append(by_start, -1)[np.where(has, first, -1)]
@@ -129,7 +130,7 @@ def _numbered(  # what both tables hold, one behind the other, and the tables
     least, most = ranges(of_member[named], launch_id[members[named]], len(used))
     which = np.zeros(len(used), np.int64)
     which[of_member] = clock[members]
-    order = np.lexsort((first, which))
+    order = order_by(which, first)
     number = np.empty(len(used), np.int64)
     number[order] = np.arange(len(used))
     call[members] = number[of_member]

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.clock import Clock, ClockMap
+from rblnpb.row_order import order_by
 
 from ..timeline import ClockQuality, Int64
 from .clock_lines import MOST_DRIFT
@@ -49,7 +50,7 @@ def fit_clock(clock: Clock, ticks: Int64, times_ns: Int64, cover: tuple[int, int
     Returns:
         A map that ascends in both clocks, piecewise linear between its anchors.
     """
-    order = np.argsort(ticks, kind="stable")
+    order = order_by(ticks)
     ticks, times_ns = ticks[order], times_ns[order]
     at, ns = (_anchors if len(ticks) >= _FEW_PAIRS else _ends)(ticks, times_ns - ticks)
     rise, run = int(ns[-1] - ns[0]), int(at[-1] - at[0])
@@ -101,7 +102,7 @@ def _ends(ticks: Int64, offsets: Int64) -> tuple[Int64, Int64]:
 
 def _median_row(values: Int64) -> int:
     """Where the lower median stands."""
-    return int(np.argsort(values, kind="stable")[(len(values) - 1) // 2])
+    return int(order_by(values)[(len(values) - 1) // 2])
 
 
 def _median_distance(ticks: Int64, times_ns: Int64, at: Int64, ns: Int64) -> int:

@@ -8,10 +8,12 @@ six public traces of CUDA and ROCm. An annotation owns no launch. What matches n
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from rblnpb.row_order import order_by
 
 from ..dialect import annotation_rows, host_window, op_rows
 from ..nesting import enclosing, latest, nest
@@ -55,7 +57,7 @@ def innermost(host: HostTrace, rows: Int64, track: Int64, time_ns: Int64, end_ns
     of_point = lanes[track]
     rows = _around_points(host, rows, lanes, of_point, time_ns)
     lane = lanes[events.track[rows]]
-    order = np.lexsort((-events.duration_ns[rows], events.start_ns[rows], lane))
+    order = order_by(lane, events.start_ns[rows], -events.duration_ns[rows])
     rows, lane = rows[order], lane[order]
     start = events.start_ns[rows]
     end = start + events.duration_ns[rows]
@@ -108,7 +110,7 @@ def native_tracks(host: HostTrace, pid: Int64, tid: Int64) -> Int64:
         by_tid.setdefault(numbers[1], []).append(row)
     if not len(pid):
         return np.empty(0, np.int64)
-    order = np.lexsort((tid, pid))
+    order = order_by(pid, tid)
     is_new = np.append(True, (np.diff(pid[order]) != 0) | (np.diff(tid[order]) != 0))
     found = []
     for one_pid, one_tid in zip(pid[order][is_new].tolist(), tid[order][is_new].tolist(), strict=True):
@@ -171,11 +173,11 @@ def match_launches(
     return host_row, reason.astype(np.int32)
 
 
-def row_by_id(ids: npt.NDArray[np.generic], wanted: npt.NDArray[np.generic]) -> Int64:
+def row_by_id(ids: npt.NDArray[np.integer[Any]], wanted: npt.NDArray[np.integer[Any]]) -> Int64:
     """First row of `ids` that holds each wanted id: int64[n]; -1 where none does. 0 is unknown and joins nothing."""
     if not len(ids):
         return np.full(len(wanted), -1, np.int64)
-    order = np.argsort(ids, kind="stable")
+    order = order_by(ids)
     place = np.minimum(np.searchsorted(ids[order], wanted), len(ids) - 1)
     row = order[place]
     return np.where((ids[row] == wanted) & (wanted != 0), row, -1).astype(np.int64)

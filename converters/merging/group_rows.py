@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.row_order import order_by
+
 from ..timeline import Bool, Int64
 
 __all__ = ["group_numbers", "ranges", "turns"]
@@ -18,7 +20,7 @@ def group_numbers(*columns: npt.NDArray[Any]) -> Int64:
     >>> group_numbers(np.array([5, 2, 5, 5]), np.array([1, 9, 0, 1])).tolist()
     [2, 0, 1, 2]
     """
-    order = np.lexsort(columns[::-1])
+    order = order_by(*columns)
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(_begins(order, columns)) - 1
     return number
@@ -30,7 +32,7 @@ def turns(*columns: npt.NDArray[Any], by: npt.NDArray[Any] | None = None) -> Int
     >>> turns(np.array([5, 2, 5])).tolist(), turns(np.array([5, 2, 5]), by=np.array([8, 0, 7])).tolist()
     ([0, 0, 1], [1, 0, 0])
     """
-    order = np.lexsort(columns if by is None else (by, *columns))
+    order = order_by(*columns, *(() if by is None else (by,)))
     place = np.arange(len(order))
     turn = np.empty(len(order), np.int64)
     turn[order] = place - np.maximum.accumulate(np.where(_begins(order, columns), place, 0))

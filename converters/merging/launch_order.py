@@ -18,6 +18,7 @@ import numpy as np
 from rblnpb.clock import Clock, ClockMap
 from rblnpb.errors import ClockError, Finding, Severity
 from rblnpb.profile import Profile
+from rblnpb.row_order import order_by
 from rblnpb.strings import StringTable
 from rblnpb.wording import counted
 
@@ -94,13 +95,13 @@ def _launches(
     ops = op_rows(host)
     for rows in (compile_id_rows(host)[0], _like_layers(profile, host, ops)):
         if len(rows):
-            ordered = rows[np.argsort(host.events.start_ns[rows], kind="stable")]
+            ordered = rows[order_by(host.events.start_ns[rows])]
             end_ns = host.events.start_ns[ordered] + host.events.duration_ns[ordered]
             yield launches_at(host, ordered, ops, strings), end_ns
 
 
 def _by_time(launches: AlignedLaunches) -> AlignedLaunches:
-    order = np.argsort(launches.start_ns, kind="stable")
+    order = order_by(launches.start_ns)
     return AlignedLaunches(**{column.name: getattr(launches, column.name)[order] for column in fields(AlignedLaunches)})
 
 

@@ -8,6 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ..timeline import Int64
 from .clock_lines import ClockLine
 from .record_matching import Records, are_alike, nearest_pairs
@@ -67,7 +69,7 @@ def seeds(own: Records, other: Records) -> list[Seed]:
 
 
 def _voted(probe: Records, target: Records) -> Iterator[Seed]:
-    by_key = np.argsort(target.key, kind="stable")
+    by_key = order_by(target.key)
     keys = target.key[by_key]
     seen: set[tuple[int, int]] = set()
     last = max(len(probe) - _WINDOW_ROWS, 0)
@@ -91,7 +93,7 @@ def _candidates(window: Records, keys: Int64, by_key: Int64) -> tuple[Int64, Int
     """Rows of the window and of the target that have one key, all pairs of them; rare names first, if they are too many."""
     begin = np.searchsorted(keys, window.key, side="left")
     count = np.searchsorted(keys, window.key, side="right") - begin
-    rows = np.argsort(count, kind="stable")
+    rows = order_by(count)
     rows = rows[np.cumsum(count[rows]) <= max(_MOST_VOTES, int(count.min(initial=0)))]
     repeats = count[rows]
     place = np.arange(int(repeats.sum())) - np.repeat(np.cumsum(repeats) - repeats, repeats)

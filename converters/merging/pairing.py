@@ -13,6 +13,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ..timeline import Int64
 from .clock_lines import MOST_DRIFT, ClockLine, fit_line
 from .pair_seeds import Seed, seeds, tilted
@@ -85,7 +87,7 @@ def find_pairs(own: Records, other: Records) -> Pairing | None:
     if not found:
         return None
     best = min(found, key=_Trail.rank)
-    order = np.argsort(own_rows[best.own], kind="stable")
+    order = order_by(own_rows[best.own])
     pairs = own_rows[best.own][order], other_rows[best.other][order]
     rival = _rival(mine, theirs, best, trails)
     return Pairing(*pairs, 0, 0) if rival is None else Pairing(*pairs, len(rival), best.distance_ns(rival))
@@ -118,7 +120,7 @@ def _rival(own: Records, other: Records, best: _Trail, trails: list[_Trail]) -> 
 def _common(own: Records, other: Records) -> tuple[Int64, Int64]:
     """Rows of both tables whose key the other table has too, in the order of time."""
     mine, theirs = np.flatnonzero(np.isin(own.key, other.key)), np.flatnonzero(np.isin(other.key, own.key))
-    return mine[np.argsort(own.start[mine], kind="stable")], theirs[np.argsort(other.start[theirs], kind="stable")]
+    return mine[order_by(own.start[mine])], theirs[order_by(other.start[theirs])]
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +225,7 @@ def _block_pairs(own: Records, other: Records, trail: _Trail, rows: slice) -> tu
     expected = mine.start + trail.line.at(mine.start)
     first, last = np.searchsorted(other.start, (expected.min() - tolerance, expected.max() + tolerance + 1))
     found, partner = nearest_pairs(mine, expected, other.take(slice(int(first), int(last))), tolerance)
-    order = np.argsort(found, kind="stable")
+    order = order_by(found)
     return rows.start + found[order], first + partner[order]
 
 

@@ -9,6 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.row_order import order_by
+
 from ..timeline import Bool, Int64
 from .group_rows import turns
 
@@ -98,7 +100,7 @@ def _one_turn(own: Records, other: Records, tolerance: int) -> tuple[Int64, Int6
     """
     count = len(own)
     keys, times = np.concatenate((own.key, other.key)), np.concatenate((own.start, other.start))
-    order = np.lexsort((np.arange(len(keys)) >= count, times, keys))
+    order = order_by(keys, times)
     is_other = order >= count
     place = np.arange(len(order))
     before = np.maximum.accumulate(np.where(is_other, place, -1))
@@ -116,7 +118,7 @@ def _one_turn(own: Records, other: Records, tolerance: int) -> tuple[Int64, Int6
         is_nearer = gap < cost[mine]
         best[mine[is_nearer]], cost[mine[is_nearer]] = theirs[is_nearer], gap[is_nearer]
     found = np.flatnonzero(best >= 0)
-    found = found[np.lexsort((found, cost[found], best[found]))]
+    found = found[order_by(best[found], cost[found])]
     is_first = np.ones(len(found), np.bool_)
     is_first[1:] = np.diff(best[found]) != 0
     found = found[is_first].astype(np.int64)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ..host_excerpt import excerpt
@@ -146,7 +147,7 @@ def _host_mask(host: HostTrace, stretch: _Stretch) -> Bool:
         kept[begin] = kept[end] = stretch.overlaps(events.start_ns[begin], events.start_ns[end] - events.start_ns[begin])
     rows = np.flatnonzero(np.isin(events.phase, list(_FLOW)))
     if len(rows):
-        order = np.lexsort([key[rows] for key in names])
+        order = order_by(*(key[rows] for key in names))
         is_new = np.any([np.diff(key[rows][order], prepend=-1) != 0 for key in names], axis=0)
         is_whole = np.logical_and.reduceat(kept[rows][order], np.flatnonzero(is_new))
         kept[rows[order]] = is_whole[np.cumsum(is_new) - 1]
@@ -155,7 +156,7 @@ def _host_mask(host: HostTrace, stretch: _Stretch) -> Bool:
 
 def _pairs(is_begin: Bool, time_ns: Int64, *keys: npt.NDArray[Any]) -> tuple[Int64, Int64]:
     """Places of begins and of their ends, among events of which those of equal keys nest."""
-    order = np.lexsort((time_ns, *keys))
+    order = order_by(*keys, time_ns)
     is_begin = is_begin[order]
     is_new = np.append(True, np.any([np.diff(key[order]) != 0 for key in keys], axis=0))[: len(order)] if len(order) else is_begin
     step = np.where(is_begin, 1, -1)
@@ -165,7 +166,7 @@ def _pairs(is_begin: Bool, time_ns: Int64, *keys: npt.NDArray[Any]) -> tuple[Int
     depth -= (depth - step)[first][np.cumsum(is_new) - 1]
     level = np.where(is_begin, depth, depth + 1)
     group = np.cumsum(is_new)
-    together = np.lexsort((level, group))
+    together = order_by(group, level)
     is_pair = is_begin[together][:-1] & ~is_begin[together][1:]
     is_pair &= (np.diff(level[together]) == 0) & (np.diff(group[together]) == 0)
     place = order[together]

@@ -13,6 +13,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
+from rblnpb.row_order import order_by
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._changes import changes
@@ -59,8 +60,8 @@ def draw_flows(host: HostTrace, rows: Int64, is_around: Bool) -> DrawnFlows:
     begun_apart = np.unique(events.track[events.phase == ord("B")])
     inside = is_around | np.isin(events.track[rows], begun_apart)
     drawable = rows[inside]
-    keys = (events.flow_id[drawable], events.category[drawable], events.name[drawable])
-    by_time = np.lexsort((drawable, events.start_ns[drawable], *keys))
+    keys = (events.name[drawable], events.category[drawable], events.flow_id[drawable])
+    by_time = order_by(*keys, events.start_ns[drawable])
     drawable = drawable[by_time]
     is_next = np.any([np.diff(key[by_time], prepend=-1) != 0 for key in keys], axis=0)
     starts = np.cumsum(events.phase[drawable] == _START)

@@ -8,6 +8,7 @@ import numpy as np
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
+from rblnpb.row_order import order_by
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._changes import changes
@@ -68,7 +69,7 @@ def _pairs(host: HostTrace, rows: Int64, group: Int32, begins: str, ends: str) -
     is_begin, is_end = (has_phase(phase, phases) for phases in (begins, ends))
     either = np.flatnonzero(is_begin | is_end)
     # Viewers take events in order of time, and those of one time as the file has them.
-    either = either[np.lexsort((start[either], group[either]))]
+    either = either[order_by(group[either], start[either])]
     begin, end, loose = pair_up(group[either], is_begin[either])
     own = rows[either]
     ended = np.where(end < 0, -1, own[end]) if len(own) else end
@@ -104,7 +105,7 @@ def pair_up(group: Int32, opens: Bool) -> tuple[Int64, Int64, Int64]:
     level = depth - lowest + ~opens
     places = np.flatnonzero(~is_loose)
     # On one level a begin and its end follow each other.
-    order = places[np.lexsort((level[places], group[places]))]
+    order = places[order_by(group[places], level[places])]
     is_begin = opens[order]
     follows = np.zeros(len(order), np.bool_)
     follows[:-1] = is_begin[:-1] & ~is_begin[1:]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 from rblnpb.lanes import one_line
+from rblnpb.row_order import order_by
 
 from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
@@ -129,7 +130,7 @@ class _Places:
         # Ranks of times, which may lie far apart, leave room for the thread before them.
         self._moments, rank = np.unique(time_ns, return_inverse=True)
         line = self._line(thread, rank)
-        self.order = np.argsort(line, kind="stable")
+        self.order = order_by(line)
         self._line_of = line[self.order]
 
     def _line(self, thread: Int32, rank: Int64) -> Int64:
@@ -184,7 +185,7 @@ def innermost(host: HostTrace, slices: HostSlices, row: npt.NDArray[np.integer[A
     """
     thread = threads(host)[host.events.track[points]] if len(points) else np.empty(0, np.int32)
     asked = np.flatnonzero(np.isin(slices.thread, thread))
-    order = asked[np.lexsort((-slices.end_ns[asked], slices.start_ns[asked]))]
+    order = asked[order_by(slices.start_ns[asked], -slices.end_ns[asked])]
     outer_first = slices.take(order)
     row = _ordinals(outer_first.thread, row[order])
     place = _open_at(host, outer_first, row, np.maximum(outer_first.end_ns, outer_first.start_ns + 1), points, thread)
@@ -208,7 +209,7 @@ def following(host: HostTrace, slices: HostSlices, points: Int64) -> Int64:
     thread = threads(host)[host.events.track[points]]
     times = np.concatenate((slices.start_ns, host.events.start_ns[points]))
     line = one_line(np.concatenate((slices.thread, thread)), times)
-    order = np.lexsort((-slices.end_ns, line[: len(slices)]))
+    order = order_by(line[: len(slices)], -slices.end_ns)
     place = np.searchsorted(line[: len(slices)][order], line[len(slices) :])
     found = np.append(order, -1)[place]
     is_own = np.append(slices.thread, -1)[found] == thread
@@ -235,7 +236,7 @@ def _open_at(
         start, end = np.concatenate((own.start_ns, time_ns)), np.concatenate((end_ns[place], time_ns))
         is_empty = np.concatenate((own.end_ns == own.start_ns, np.ones(len(points), np.bool_)))
         in_file = np.concatenate((own.rows, points))
-        order = np.lexsort((in_file, np.where(is_empty, 0, -end), is_empty, start))
+        order = order_by(start, is_empty, np.where(is_empty, 0, -end), in_file)
         parent = nest(np.concatenate((own.thread, thread)).astype(np.int64)[order], start[order], end[order])
         around = np.empty(len(order), np.int64)
         around[order] = np.where(parent < 0, -1, order[parent])

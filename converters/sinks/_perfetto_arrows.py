@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.errors import Finding, Severity
+from rblnpb.row_order import order_by
 
 from ..timeline import AlignedSlices, Bool, HostTrace, Int64, Timeline
 from ._changes import changes
@@ -132,8 +133,8 @@ def _host_arrows(host: HostTrace, side: HostSide, slices: HostSlices) -> tuple[I
     place[points_ahead] = following(host, slices, rows[points_ahead])
     outside = place < 0
     rows, place = rows[~outside], place[~outside]
-    keys = (events.flow_id[rows], events.category[rows], events.name[rows])
-    order = np.lexsort((rows, events.start_ns[rows], *keys))
+    keys = (events.name[rows], events.category[rows], events.flow_id[rows])
+    order = order_by(*keys, events.start_ns[rows])
     rows, place = rows[order], place[order]
     phase = events.phase[rows]
     is_first = np.any([np.diff(key[order], prepend=-1) != 0 for key in keys], axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.byte_rows import Entries
+from rblnpb.row_order import order_by
 
 from ..timeline import Bool, Int32, Int64
 from ._perfetto_flows import begin_fields, end_fields, spread
@@ -133,7 +134,7 @@ class _Members:
         self._first: npt.NDArray[Any] = np.zeros(count + 1, kind)
         np.cumsum(np.bincount(numbers, minlength=count), out=self._first[1:], dtype=kind)
         is_ascending = bool((numbers[1:] >= numbers[:-1]).all())
-        self._place: Int32 | Int64 | None = None if is_ascending else np.argsort(numbers, kind="stable").astype(kind)
+        self._place: Int32 | Int64 | None = None if is_ascending else order_by(numbers).astype(kind)
 
     def of(self, numbers: Int64) -> tuple[Int64, Int64]:
         """The places of some numbers, those of one after those of another, and how many each has."""

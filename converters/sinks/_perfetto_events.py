@@ -10,6 +10,7 @@ import numpy as np
 
 from rblnpb.byte_rows import Column, Joiner, join, row_sizes, stack
 from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, number, numbers, sized
+from rblnpb.row_order import order_by
 
 from ..event_blocks import event_blocks
 from ..json_text import is_utf8
@@ -83,7 +84,7 @@ def _in_turn(host: HostTrace, side: HostSide) -> Iterator[tuple[Int64, Sequence[
         for block in event_blocks(host, 0):
             yield np.arange(block.first, block.first + len(block)), quick_argument_texts(block)
         return
-    order = np.argsort(side.rank, kind="stable")
+    order = order_by(side.rank)
     turn = side.turn[order]
     held: dict[int, Text] = {}
     for block in event_blocks(host, 0):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.byte_rows import Entries, stack
+from rblnpb.row_order import order_by
 
 from ..timeline import Bool, Int64, UInt8
 
@@ -76,7 +77,7 @@ class FlowEnds:
         """From rows and numbers of the arrows that begin there, and of those that end there."""
         row = np.concatenate((begins[0], ends[0]))
         pieces = np.concatenate((begin_fields(begins[1]), end_fields(ends[1])))
-        order = np.argsort(row, kind="stable")
+        order = order_by(row)
         return cls(row[order], pieces[order])
 
     @classmethod

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._host_slices import end_times, threads
@@ -35,7 +36,7 @@ def writing_order(host: HostTrace, track: Int32) -> tuple[Int64 | None, Int64 | 
     """
     rows = _together(host, track, lambda rows: host.events.start_ns[rows])
     start_ns, end_ns = host.events.start_ns[rows], end_times(host, rows)
-    order = np.lexsort((rows, start_ns, track[rows]))
+    order = order_by(track[rows], start_ns)
     rows, start_ns, end_ns = rows[order], start_ns[order], end_ns[order]
     is_same = (start_ns[1:] == start_ns[:-1]) & (track[rows[1:]] == track[rows[:-1]])
     is_wrong = is_same & (end_ns[1:] > end_ns[:-1])
@@ -51,7 +52,7 @@ def writing_order(host: HostTrace, track: Int32) -> tuple[Int64 | None, Int64 | 
     length = np.zeros(len(track), np.int64)
     length[rows[wrong]] = end_ns[wrong] - start_ns[wrong]
     rank = np.empty(len(track), np.int64)
-    rank[np.lexsort((-length, turn))] = np.arange(len(track))
+    rank[order_by(turn, -length)] = np.arange(len(track))
     return turn, rank
 
 
@@ -72,7 +73,7 @@ def closing_order(host: HostTrace, track: Int32, rank: Int64 | None) -> Int32 | 
     is_in_order = bool((start_ns[1:] >= start_ns[:-1]).all())
     if rank is None and is_in_order:
         return None
-    order = np.lexsort((rows if rank is None else rank[rows], start_ns))
+    order = order_by(start_ns, rows if rank is None else rank[rows])
     closing = np.concatenate([some.astype(np.int32) for some in _long(host)])
     closing[np.searchsorted(closing, rows)] = rows[order]
     return closing

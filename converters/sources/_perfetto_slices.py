@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.columns import Float64, Int64, UInt64
+from rblnpb.row_order import order_by
 
 from ._perfetto_events import BEGIN, END, EventReader
 from ._perfetto_hosts import HostTable
@@ -81,7 +82,7 @@ def put_together(events: EventReader, is_hosts: HostTable) -> FileSlices:
     """
     time = np.array(events.time, np.uint64)
     clock, track, category = (np.array(column, np.int64) for column in (events.clock, events.track, events.category))
-    order = np.lexsort((time, clock, track))
+    order = order_by(track, clock, time)
     slice_of, end_of = _nested(order.tolist(), (track * max(len(events.clocks), 1) + clock).tolist(), events.type)
     is_host: Bool = is_hosts[track, category]
     is_whole = end_of != _NONE
@@ -146,7 +147,7 @@ def _edges(events: EventReader, time: UInt64, begin_of: Int64, is_host: Bool, od
     if not events.flows:
         return np.empty((2, 0), np.int64)
     rows = np.array([row for row, _, _ in events.flows], np.int64)
-    order = np.lexsort((np.arange(len(rows)), rows, time[rows]))
+    order = order_by(time[rows], rows)
     last: dict[int, int] = {}
     edges: dict[tuple[int, int], None] = {}
     for at in order.tolist():
@@ -178,7 +179,7 @@ def samples(events: EventReader, is_hosts: HostTable) -> FileSamples:
         counter = events.tracks.counter_of(key)
         own = np.flatnonzero(track == row) if counter.multiplier != 1 or counter.is_incremental else _NO_ROWS
         if len(own):
-            own = own[np.argsort(time[own], kind="stable")]
+            own = own[order_by(time[own])]
             scaled = value[own] * counter.multiplier
             value[own] = np.cumsum(scaled) if counter.is_incremental else scaled
     is_host: Bool = is_hosts[track, 0]

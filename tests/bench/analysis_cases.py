@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 
 from rblnpb.converters.analyze.grouping import exact_sums, group_unions, nearest_ranks
-from rblnpb.converters.analyze.intervals import busy_stretches, union_ns
+from rblnpb.converters.analyze.idle.gaps import gaps_between
+from rblnpb.converters.analyze.idle.occupancy import OrderedWork
+from rblnpb.converters.analyze.intervals import union_ns
 from rblnpb.converters.analyze.launches.queue import queue_use
 from rblnpb.converters.merging.correlate import launch_by_id, match_launches
 from rblnpb.converters.nesting import nest
 from rblnpb.converters.timeline import HostTrace
+from rblnpb.row_order import order_by
 from tests.bench import baseline
 from tests.bench.case import Case, Side, Work
 from tests.bench.inputs import Ints, host_of_calls, stored_calls
@@ -147,10 +150,11 @@ def drawn_slices(count: int) -> tuple[Ints, Ints, Ints]:
 
 def idle_gaps(lane: Ints, start_ns: Ints, end_ns: Ints) -> tuple[int, int]:
     """How many gaps lanes have, and their length together."""
-    order = np.lexsort((start_ns, lane))
-    busy = busy_stretches(lane[order], start_ns[order], end_ns[order])
-    at = np.flatnonzero(busy.lane[1:] == busy.lane[:-1]) + 1
-    return len(at), int((busy.start_ns[at] - busy.end_ns[at - 1]).sum())
+    order = order_by(start_ns)
+    track = lane[order]
+    work = OrderedWork(order, start_ns[order], end_ns[order], track, track, track, ())
+    gaps = gaps_between(work, track)
+    return len(gaps), int((gaps.end_ns - gaps.start_ns).sum())
 
 
 def loop_gaps(lane: Ints, start_ns: Ints, end_ns: Ints) -> tuple[int, int]:

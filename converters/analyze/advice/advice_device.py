@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ...results import Advice
@@ -203,7 +204,7 @@ def _stages(timeline: Timeline, rows: Int64, is_found: Bool) -> Iterator[tuple[s
     own = np.flatnonzero(is_found)
     names, track = timeline.slices.names, timeline.slices.track[rows[own]]
     stage = np.where(names.override[rows[own]] > 0, -names.override[rows[own]], names.stage[rows[own]])
-    order = np.lexsort((track, stage))
+    order = order_by(stage, track)
     changes = np.flatnonzero((np.diff(stage[order]) != 0) | (np.diff(track[order]) != 0)) + 1
     for part in np.split(order, changes):
         if len(part):

@@ -24,6 +24,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.profile import OverheadKind
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted, first_few
 
 from ...dialect import host_window
@@ -127,7 +128,7 @@ def _recompilation(title: str, place: str, count: int, cost_ns: int | None, evid
 def _compilations(timeline: Timeline) -> tuple[Int64, Int64]:
     """Rows of `timeline.runtime`: the first compilation of each program, and all others. One of an unknown program is a first."""
     rows = runtime_rows(timeline, "compile")
-    rows = rows[np.argsort(timeline.runtime.start_ns[rows], kind="stable")]
+    rows = rows[order_by(timeline.runtime.start_ns[rows])]
     program = _program_keys(timeline, rows)
     _, first = np.unique(program, return_index=True)
     is_first = program < 0
@@ -246,7 +247,7 @@ def _groups(timeline: Timeline, kind: OverheadKind) -> Iterator[tuple[str, str, 
     records, texts = timeline.overheads, timeline.strings
     rows = np.flatnonzero(records.kind == kind)
     key = records.op[rows].astype(np.int64) * len(texts) + records.reason[rows]
-    order = np.argsort(key, kind="stable")
+    order = order_by(key)
     for own in np.split(rows[order], np.flatnonzero(np.diff(key[order])) + 1):
         if len(own):
             op, reason, place = (int(column[own[0]]) for column in (records.op, records.reason, records.place))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Int32, Int64, Timeline
 
 __all__ = ["DeviceWork", "busy_parts", "device_work"]
@@ -74,7 +76,7 @@ def busy_parts(start_ns: Int64, duration_ns: Int64) -> Int64:
     >>> busy_parts(np.array([5, 0, 20, 2]), np.array([10, 10, 1, 3]))
     array([ 5, 10,  1,  0])
     """
-    order = np.argsort(start_ns, kind="stable")
+    order = order_by(start_ns)
     start, end = start_ns[order], (start_ns + duration_ns)[order]
     reach = np.maximum.accumulate(end) if len(end) else end
     covered = np.concatenate((start[:1], reach[:-1]))

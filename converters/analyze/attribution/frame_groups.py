@@ -7,6 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64
 from ..grouping import consecutive
 from ..intervals import busy_stretches, halves, whole_sums
@@ -89,7 +91,7 @@ class GroupedRows:
         Args:
             start_ns, end_ns: int64[n]; any clock, any order.
         """
-        order = np.lexsort((start_ns, self.stack))
+        order = order_by(self.stack, start_ns)
         # What runs at once on several engines is mostly of one launch, so that there are far fewer stretches than rows.
         found = busy_stretches(self.stack[order], start_ns[order], end_ns[order])
         first, size = _runs(found.lane, self.stack_count)
@@ -122,7 +124,7 @@ class _SortedTimes:
 
     @classmethod
     def of(cls, start_ns: Int64, end_ns: Int64) -> _SortedTimes:
-        order = np.argsort(start_ns, kind="stable")
+        order = order_by(start_ns)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         ends_ns, end = np.unique(end_ns[order], return_inverse=True)

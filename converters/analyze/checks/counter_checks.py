@@ -66,7 +66,7 @@ def unsorted(series: npt.NDArray[np.integer], time_ns: Int64) -> Int64:
     >>> unsorted(np.array([0, 1, 0]), np.array([5, 0, 4]))
     array([2])
     """
-    order = np.argsort(series, kind="stable")
+    order = order_by(series)
     is_back = (series[order][1:] == series[order][:-1]) & (time_ns[order][1:] < time_ns[order][:-1])
     return np.sort(order[1:][is_back]).astype(np.int64)
 

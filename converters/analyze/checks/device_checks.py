@@ -10,6 +10,7 @@ from rblnpb.columns import ABSENT, Table
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import crossing
 from rblnpb.profile import Profile
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted, first_few
 
 from ...dialect import host_window
@@ -152,7 +153,7 @@ def _sequences(profile: Profile) -> Iterator[PlacedFinding]:
 
 def _gaps(instance: Int64, sequence: Int64) -> tuple[int, Int64]:
     """How many numbers are missing between the first and the last of each instance, and rows of the first ones after them."""
-    order = np.lexsort((sequence, instance))
+    order = order_by(instance, sequence)
     step = np.diff(sequence[order])
     is_gap = (np.diff(instance[order]) == 0) & (step > 1)
     return int((step[is_gap] - 1).sum()), order[1:][is_gap]

@@ -166,7 +166,7 @@ def is_inside(lane: Int64, start_ns: Int64, end_ns: Int64, of_lane: Int64, at_ns
     count = len(lane)
     lanes, times = np.concatenate((lane, of_lane)), np.concatenate((start_ns, at_ns))
     # Slices that begin at a moment stand before it.
-    order = np.lexsort((np.arange(len(lanes)) >= count, times, lanes))
+    order = order_by(lanes, times)
     _, rank = np.unique(np.concatenate((end_ns, at_ns)), return_inverse=True)
     height = lanes * (len(rank) + 1) + 1 + rank
     height[count:] = lanes[count:] * (len(rank) + 1)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64
 
 __all__ = ["Pairs", "pair_events"]
@@ -38,7 +40,7 @@ def pair_events(lane: Int64, time_ns: Int64, is_begin: Bool) -> Pairs:
     >>> found.begin.tolist(), found.end.tolist(), found.unended.tolist(), found.unbegun.tolist()
     ([0, 1], [3, 2], [], [4])
     """
-    order = np.lexsort((time_ns, lane))
+    order = order_by(lane, time_ns)
     lane, begins = lane[order], is_begin[order]
     depth = np.cumsum(np.where(begins, 1, -1)) if len(order) else np.empty(0, np.int64)
     is_first = np.diff(lane, prepend=-1) != 0
@@ -52,7 +54,7 @@ def pair_events(lane: Int64, time_ns: Int64, is_begin: Bool) -> Pairs:
     is_unbegun = ~begins & (depth < floor_before)
     level = depth - floor + ~begins
     rows = np.flatnonzero(~is_unbegun)
-    rows = rows[np.lexsort((level[rows], lane[rows]))]
+    rows = rows[order_by(lane[rows], level[rows])]
     # In one level of one lane begins and ends take turns.
     follows = (lane[rows][1:] == lane[rows][:-1]) & (level[rows][1:] == level[rows][:-1])
     is_pair = follows & begins[rows][:-1] & ~begins[rows][1:]

@@ -10,6 +10,7 @@ import numpy as np
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Severity
 from rblnpb.lanes import crossing
+from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ...results import PlacedFinding
@@ -56,7 +57,7 @@ def is_distant(time_ns: Int64) -> Bool:
     >>> is_distant(np.array([0, 10**15, 10**15 + 5])).tolist()
     [True, False, False]
     """
-    order = np.argsort(time_ns, kind="stable")
+    order = order_by(time_ns)
     ordered = time_ns[order]
     # The difference of two times may be more than int64 holds, never more than uint64 does.
     pause = ordered[1:].view(np.uint64) - ordered[:-1].view(np.uint64)

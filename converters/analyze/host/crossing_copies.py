@@ -8,6 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import DeviceRows, device_rows
 from ...timeline import HostTrace, Int64, Timeline
 from .host_stack import HostStack
@@ -36,7 +38,7 @@ def call_purposes(host: HostTrace, rows: Int64) -> Int64:
     devices = device_rows(host)
     purpose = _device_purposes(host, devices)
     ids = host.events.correlation_id[devices.rows]
-    order = np.argsort(ids, kind="stable")
+    order = order_by(ids)
     place = np.searchsorted(ids[order], host.events.correlation_id[rows])
     found = np.append(order, -1)[place]
     is_it = (found >= 0) & (np.append(ids, 0)[found] == host.events.correlation_id[rows]) & (host.events.correlation_id[rows] != 0)

@@ -136,7 +136,7 @@ def covered_ns(lane: Int64, start_ns: Int64, end_ns: Int64, of_lane: Int64, of_s
     order = order_by(lane, start_ns)
     union = busy_stretches(lane[order], start_ns[order], end_ns[order])
     lanes, first = np.unique(union.lane, return_index=True)
-    by_lane = np.argsort(of_lane, kind="stable")
+    by_lane = order_by(of_lane)
     ordered = of_lane[by_lane]
     bounds = np.append(first, len(union)).tolist()
     for one, begin, stop in zip(lanes.tolist(), bounds, bounds[1:], strict=False):

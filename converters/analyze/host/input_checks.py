@@ -20,6 +20,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64
 from .host_stack import HostStack
 
@@ -55,7 +57,7 @@ def input_checks(stack: HostStack) -> InputChecks:
     ops = np.flatnonzero(stack.is_op & (stack.op_parent >= 0))
     ops = ops[operators[stack.op_parent[ops]]]
     # Calls of one operator side by side, in their order.
-    ops = ops[np.argsort(stack.op_parent[ops], kind="stable")]
+    ops = ops[order_by(stack.op_parent[ops])]
     caller = stack.op_parent[ops]
     follows = np.append(False, caller[1:] == caller[:-1])
     half = np.where(infinity[ops], 1, np.where(nan[ops], 2, 0))

@@ -48,7 +48,7 @@ def gaps_between(work: OrderedWork, lane: Int64) -> Gaps:
         work: The slices.
         lane: int64[n]; of each.
     """
-    order = order_by(lane) if len(lane) and lane.min() < lane.max() else np.arange(len(lane))
+    order = order_by(lane)
     busy = busy_stretches(lane[order], work.start_ns[order], work.end_ns[order])
     # A gap lies before every stretch but the first of its lane.
     at = np.flatnonzero(busy.lane[1:] == busy.lane[:-1]) + 1
@@ -73,7 +73,7 @@ def inside_calls(gaps: Gaps, work: OrderedWork, calls: Calls) -> Bool:
         own = np.flatnonzero(calls.device == one)
         if not len(own):
             continue
-        own = own[np.argsort(times.first_ns[own], kind="stable")]
+        own = own[order_by(times.first_ns[own])]
         reach = np.maximum.accumulate(times.last_ns[own])
         mine = np.flatnonzero(device == one)
         place = np.searchsorted(times.first_ns[own], gaps.start_ns[mine], side="right") - 1

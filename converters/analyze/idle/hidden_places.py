@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
 from ...timeline import Int64, Timeline
 from .gaps import Gaps
@@ -35,7 +36,7 @@ class HiddenPlaces:
     def of(cls, timeline: Timeline, row_of: Mapping[str, int]) -> HiddenPlaces:
         """The records of a timeline; what has no name among those of `row_of` is of no interest."""
         records = timeline.overheads
-        order = np.argsort(records.start_ns, kind="stable")
+        order = order_by(records.start_ns)
         start_ns = records.start_ns[order]
         ops = np.array([row_of.get(text, -1) for text in timeline.strings], np.int64)[records.op[order]]
         kinds = {kind: row_of.get(overhead_name(kind), -1) for kind in set(records.kind.tolist())}

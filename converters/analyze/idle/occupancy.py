@@ -135,8 +135,7 @@ def _times(work: OrderedWork, lane: Int64, lane_count: int, mask: Bool | None = 
     if mask is not None and not mask.all():
         lane, start_ns, end_ns = lane[mask], start_ns[mask], end_ns[mask]
     if lane_count > 1:
-        # Small numbers sort by their digits.
-        order = np.argsort(lane.astype(np.uint16) if lane_count < 1 << 16 else lane, kind="stable")
+        order = order_by(lane)
         lane, start_ns, end_ns = lane[order], start_ns[order], end_ns[order]
     return lane_times(lane, start_ns, end_ns, lane_count)
 

@@ -12,6 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import op_rows
 from ...nesting import nest
 from ...timeline import HostTrace, Int64
@@ -74,7 +76,7 @@ def planned_launches(host: HostTrace) -> PlannedLaunches:
     events = host.events
     rows = op_rows(host)
     rows = rows[is_native[events.track[rows]] & (events.duration_ns[rows] > 0)]
-    order = np.lexsort((-events.duration_ns[rows], events.start_ns[rows]))
+    order = order_by(events.start_ns[rows], -events.duration_ns[rows])
     rows = rows[order]
     start_ns, end_ns = events.start_ns[rows], events.start_ns[rows] + events.duration_ns[rows]
     lane = events.track[rows].astype(np.int64)

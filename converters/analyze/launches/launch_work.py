@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Int64, Timeline
 
 __all__ = ["LaunchWork", "launch_work"]
@@ -77,7 +79,7 @@ def launch_work(timeline: Timeline) -> LaunchWork:
     # Of several values for one place the last one stays: backwards, that of the first record.
     device[launch[::-1]] = of_track[slices.track[rows[::-1]]]
     working = np.flatnonzero(device >= 0)
-    working = working[np.argsort(launches.start_ns[working], kind="stable")]
+    working = working[order_by(launches.start_ns[working])]
     return LaunchWork(
         launch=working,
         submitted_ns=launches.start_ns[working],

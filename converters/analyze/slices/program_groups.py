@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...nesting import enclosing, nest
 from ...timeline import Bool, Int64, Timeline
 from ..grouping import numbered
@@ -77,7 +79,7 @@ def _turns(instance: Int64, sequence: Int64) -> Int64:
 
 def _ordinals(program: Int64, begun_ns: Int64, is_call: Bool) -> Int64:
     """int64[k]; place of each call among those of its program, in order of time; -1 for what is no call."""
-    order = np.lexsort((begun_ns, ~is_call, program))
+    order = order_by(program, ~is_call, begun_ns)
     is_first = np.append(True, program[order][1:] != program[order][:-1])[: len(order)]
     first = np.maximum.accumulate(np.where(is_first, np.arange(len(order)), 0))
     ordinal = np.empty(len(order), np.int64)
@@ -94,7 +96,7 @@ def _frames_around(timeline: Timeline, rows: Int64) -> Int64:
     device = np.array([devices[track.device] for track in timeline.tracks], np.int64)
     instances = int(max(frames.names.instance.max(), slices.names.instance[rows].max())) + 1
     lane = device[frames.track] * instances + frames.names.instance
-    order = np.lexsort((-frames.duration_ns, frames.start_ns, lane))
+    order = order_by(lane, frames.start_ns, -frames.duration_ns)
     lane, start_ns = lane[order], frames.start_ns[order]
     end_ns = start_ns + frames.duration_ns[order]
     wanted = device[slices.track[rows]] * instances + slices.names.instance[rows]

@@ -12,6 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...dialect import slice_rows
 from ...results import STEP_PARTS, StepBreakdown
 from ...timeline import HostTrace, Int64, Timeline
@@ -59,7 +61,7 @@ def _steps(timeline: Timeline, host: HostTrace, rows: Int64) -> list[tuple[str, 
     """Name, start and end of each step among the slices; they do not overlap."""
     events, slices = host.events, timeline.slices
     rows = _named(host, rows, lambda name: _STEP.fullmatch(name) is not None)
-    rows = rows[np.argsort(events.start_ns[rows], kind="stable")]
+    rows = rows[order_by(events.start_ns[rows])]
     launched_ns = np.append(timeline.launches.start_ns, np.iinfo(np.int64).min)[slices.launch]
     ends_ns = slices.start_ns + slices.duration_ns
     found: list[tuple[str, int, int]] = []

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 
 from rblnpb.columns import ABSENT
+from rblnpb.row_order import order_by
 
 from ...dialect import OPS, slice_rows
 from ...timeline import HostTrace, Int32, Int64, Timeline
@@ -93,14 +94,14 @@ def find_steps(host: HostTrace) -> Steps | None:
 def _outermost(host: HostTrace, sort: str, rows: Int64) -> Steps:
     """Steps of these events, without those that lie in another one of their thread."""
     events = host.events
-    rows = rows[np.lexsort((-events.duration_ns[rows], events.start_ns[rows], events.track[rows]))]
+    rows = rows[order_by(events.track[rows], events.start_ns[rows], -events.duration_ns[rows])]
     end_ns = events.start_ns[rows] + events.duration_ns[rows]
     kept = []
     for own in np.split(np.arange(len(rows)), np.flatnonzero(np.diff(events.track[rows])) + 1):
         reach_ns = np.maximum.accumulate(end_ns[own])
         kept.append(own[np.append(True, end_ns[own][1:] > reach_ns[:-1])])
     chosen = np.concatenate(kept)
-    chosen = chosen[np.argsort(events.start_ns[rows[chosen]], kind="stable")]
+    chosen = chosen[order_by(events.start_ns[rows[chosen]])]
     rows, end_ns = rows[chosen], end_ns[chosen]
     names = tuple(host.strings[name] for name in events.name[rows].tolist())
     return Steps(sort, names, events.start_ns[rows], end_ns, events.track[rows])
@@ -195,7 +196,7 @@ def _containing(steps: Steps, time_ns: Int64, track: Int64) -> Int64:
         step = own[np.maximum(place, 0)]
         found[here] = np.where((place >= 0) & (time_ns[here] < steps.end_ns[step]), step, -1)
     left = np.flatnonzero(found < 0)
-    by_end = np.argsort(steps.end_ns, kind="stable")
+    by_end = order_by(steps.end_ns)
     begun = np.searchsorted(steps.start_ns, time_ns[left], side="right")
     ended = np.searchsorted(steps.end_ns[by_end], time_ns[left], side="right")
     # Numbers of the steps that have begun less those that have ended: where one is open, its own.

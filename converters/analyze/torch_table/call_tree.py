@@ -11,6 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64
 
 __all__ = ["CallTree", "levels", "merge_same_name", "sum_below"]
@@ -78,7 +80,7 @@ def levels(parent: Int64) -> tuple[Int64, ...]:
         depth[inside] += depth[above[inside]]
         above[inside] = above[above[inside]]
         inside = inside[above[inside] >= 0]
-    by_depth = np.argsort(depth, kind="stable").astype(np.int64)
+    by_depth = order_by(depth)
     bounds = np.searchsorted(depth[by_depth], np.arange(1, depth.max(initial=0) + 1))
     return tuple(np.split(by_depth, bounds)[:0:-1])
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.row_order import order_by
+
 from ...timeline import Bool, Int64
 
 __all__ = ["MemoryUse", "memory_use"]
@@ -38,7 +40,7 @@ def memory_use(start_ns: Int64, end_ns: Int64, time_ns: Int64, cpu_bytes: Int64,
     Returns:
         Use of each event, and which records found one.
     """
-    by_time = np.argsort(time_ns, kind="stable")
+    by_time = order_by(time_ns)
     sorted_ns = time_ns[by_time]
     first = np.searchsorted(sorted_ns, start_ns, side="left")
     stop = np.maximum(np.searchsorted(sorted_ns, end_ns, side="right"), first)
