@@ -1,19 +1,20 @@
-"""Which slice lies in which, told from times alone, on whole columns.
+"""Which slice lies in which, told from times alone, on whole columns; and which end belongs to which begin.
 
 Merge asks it for the op around a launch, analyses for the callers of an op and for what was open at a moment.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from rblnpb.row_order import order_by
 
 from .timeline import Bool, Int64
 
-__all__ = ["enclosing", "latest", "nearest", "nest"]
+__all__ = ["enclosing", "latest", "nearest", "nest", "partners"]
 
 _ABOVE_ALL: Final = np.iinfo(np.int64).max
 
@@ -126,3 +127,37 @@ def enclosing(  # a table of slices, and one of stretches
         at[climbing] = parent[at[climbing]]
         climbing = climbing[at[climbing] >= 0]
     return at
+
+
+def partners(is_begin: Bool, time_ns: Int64, *groups: npt.NDArray[np.integer[Any]]) -> Int64:
+    """Of begins and ends that are events of their own, which belong together: an end ends what began last and is still open.
+
+    Seen as steps up and down, a begin and its end are the two sides of one step: on each height they take turns, wherever the
+    height is that the events of a group begin at.
+
+    Args:
+        is_begin: bool[n]; the others are ends.
+        time_ns: int64[n]; any clock; events of one time count in the order of their rows.
+        *groups: Integers, n each, at least one column; what has the same values in all of them is paired.
+
+    Returns:
+        int64[n]; row of the end of each begin, and of the begin of each end; -1 where there is none.
+
+    >>> partners(np.array([False, True, True, False, True]), np.arange(5), np.zeros(5, np.int64))
+    array([-1, -1,  3,  2, -1])
+    """
+    order = order_by(*groups, time_ns)
+    is_up = is_begin[order]
+    is_new = np.zeros(len(order), np.bool_)
+    for column in groups:
+        ordered = column[order]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
+    group = np.cumsum(is_new)
+    height = np.cumsum(np.where(is_up, 1, -1)) + ~is_up
+    by_height = order_by(group, height)
+    is_up, group, height, order = is_up[by_height], group[by_height], height[by_height], order[by_height]
+    is_pair = is_up[:-1] & ~is_up[1:] & (height[1:] == height[:-1]) & (group[1:] == group[:-1])
+    begin, end = order[:-1][is_pair], order[1:][is_pair]
+    partner = np.full(len(order), -1, np.int64)
+    partner[begin], partner[end] = end, begin
+    return partner

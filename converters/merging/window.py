@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
@@ -19,6 +18,7 @@ from rblnpb.row_order import order_by
 from rblnpb.wording import counted
 
 from ..host_excerpt import excerpt
+from ..nesting import partners
 from ..timeline import Bool, HostTrace, Int64, RecordCount, SliceDependencies, Timeline
 
 __all__ = ["beginning_ns", "within"]
@@ -142,8 +142,10 @@ def _host_mask(host: HostTrace, stretch: _Stretch) -> Bool:
     names = (events.category, events.name, events.flow_id)
     for phases, keys in zip(_PAIRS, ((events.track,), (*names, events.track)), strict=True):
         rows = np.flatnonzero((events.phase == phases[0]) | (events.phase == phases[1]))
-        begin, end = _pairs(events.phase[rows] == phases[0], events.start_ns[rows], *(key[rows] for key in keys))
-        begin, end = rows[begin], rows[end]
+        is_begin = events.phase[rows] == phases[0]
+        partner = partners(is_begin, events.start_ns[rows], *(key[rows] for key in keys))
+        is_begin &= partner >= 0
+        begin, end = rows[is_begin], rows[partner[is_begin]]
         kept[begin] = kept[end] = stretch.overlaps(events.start_ns[begin], events.start_ns[end] - events.start_ns[begin])
     rows = np.flatnonzero(np.isin(events.phase, list(_FLOW)))
     if len(rows):
@@ -152,25 +154,6 @@ def _host_mask(host: HostTrace, stretch: _Stretch) -> Bool:
         is_whole = np.logical_and.reduceat(kept[rows][order], np.flatnonzero(is_new))
         kept[rows[order]] = is_whole[np.cumsum(is_new) - 1]
     return kept
-
-
-def _pairs(is_begin: Bool, time_ns: Int64, *keys: npt.NDArray[Any]) -> tuple[Int64, Int64]:
-    """Places of begins and of their ends, among events of which those of equal keys nest."""
-    order = order_by(*keys, time_ns)
-    is_begin = is_begin[order]
-    is_new = np.append(True, np.any([np.diff(key[order]) != 0 for key in keys], axis=0))[: len(order)] if len(order) else is_begin
-    step = np.where(is_begin, 1, -1)
-    depth = np.cumsum(step)
-    # How many are open around each: counted anew for each key.
-    first = np.flatnonzero(is_new)
-    depth -= (depth - step)[first][np.cumsum(is_new) - 1]
-    level = np.where(is_begin, depth, depth + 1)
-    group = np.cumsum(is_new)
-    together = order_by(group, level)
-    is_pair = is_begin[together][:-1] & ~is_begin[together][1:]
-    is_pair &= (np.diff(level[together]) == 0) & (np.diff(group[together]) == 0)
-    place = order[together]
-    return place[:-1][is_pair], place[1:][is_pair]
 
 
 def _counts(cut: Timeline) -> tuple[RecordCount, ...]:

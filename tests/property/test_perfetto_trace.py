@@ -11,7 +11,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.sinks._host_pairs import pair_up
 from rblnpb.converters.sinks._json_annotations import is_plain
 from rblnpb.converters.sinks.perfetto_trace import write_perfetto_trace
 from rblnpb.converters.timeline import SliceDependencies, Timeline, Track
@@ -112,28 +111,6 @@ def test_host_events_come_back(events: list[dict[str, Any]], block_bytes: int) -
     assert len(found.slices) == sum(single.values()) + sum(begins.values())
     ends = sum(event["ph"] in "Ee" for event in events)
     assert ends - lost.get("host-ends-without-begin", 0) + lost.get("host-slices-without-end", 0) == sum(begins.values())
-
-
-brackets = st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=14)
-
-
-@given(brackets)
-def test_pairs_are_those_of_a_stack(events: list[tuple[int, bool]]) -> None:
-    events = sorted(events, key=lambda event: event[0])
-    stacks: dict[int, list[int]] = {}
-    ends: dict[int, int] = {}
-    loose = []
-    for place, (group, opens) in enumerate(events):
-        if opens:
-            stacks.setdefault(group, []).append(place)
-            ends[place] = -1
-        elif stacks.get(group):
-            ends[stacks[group].pop()] = place
-        else:
-            loose.append(place)
-    groups, opening = np.array([event[0] for event in events], np.int32), np.array([event[1] for event in events], np.bool_)
-
-    assert [column.tolist() for column in pair_up(groups, opening)] == [list(ends), list(ends.values()), loose]
 
 
 @given(st.lists(st.text('0123456789eE+.{"\\nul', max_size=60).map(str.encode), min_size=1, max_size=5))

@@ -44,7 +44,7 @@ def _on_threads(rows: TraceRows) -> Iterator[PlacedFinding]:
             f"not take the two for one slice"
         )
         yield rows.at(Severity.WARNING, "pair-names-differ", message, found)
-    if (found := np.sort(pairs.begin)).size:
+    if (found := pairs.begin).size:
         message = (
             f"{counted(len(found), 'slice is', 'slices are')} written as a begin and an end (B, E): viewers show them, tables and "
             f"sums of this program leave them out"

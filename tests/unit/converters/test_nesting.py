@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from rblnpb.converters.nesting import enclosing, latest, nearest, nest
+from rblnpb.converters.nesting import enclosing, latest, nearest, nest, partners
 
 
 def callers(*spans: tuple[int, int], lanes: tuple[int, ...] | None = None) -> list[int]:
@@ -92,3 +94,22 @@ def test_a_stretch_lies_in_the_innermost_slice_that_holds_all_of_it(stretch: tup
     lane, start, end = np.zeros(3, np.int64), np.array([0, 10, 22], np.int64), np.array([100, 20, 50], np.int64)
     begin, stop = (np.array([value], np.int64) for value in stretch)
     assert enclosing(lane, start, end, nest(lane, start, end), lane[:1], begin, stop).tolist() == [found]
+
+
+brackets = st.lists(st.tuples(st.integers(0, 2), st.integers(-1, 1), st.integers(0, 3), st.booleans()), max_size=14)
+
+
+@given(brackets)
+def test_a_begin_and_its_end_are_those_of_a_stack(events: list[tuple[int, int, int, bool]]) -> None:
+    stacks: dict[tuple[int, int], list[int]] = {}
+    expected = [-1] * len(events)
+    for row in sorted(range(len(events)), key=lambda row: events[row][2]):
+        stack = stacks.setdefault(events[row][:2], [])
+        if events[row][3]:
+            stack.append(row)
+        elif stack:
+            begin = stack.pop()
+            expected[begin], expected[row] = row, begin
+    thread, name, time_ns, is_begin = np.array(events, np.int64).reshape(-1, 4).T
+
+    assert partners(is_begin == 1, time_ns, thread.astype(np.int32), name).tolist() == expected
