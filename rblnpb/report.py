@@ -16,6 +16,7 @@ from rblnpb.columns import DeviceSlices, WorkloadSlices
 from rblnpb.display import engine_rows, shown_engines
 from rblnpb.profile import KINDS, Engine, LossReason, Profile
 from rblnpb.record_times import spans_by_clock
+from rblnpb.row_order import order_by
 
 __all__ = ["TITLE", "ClockReport", "EngineReport", "GenerationReport", "KindReport", "generation_report", "render"]
 
@@ -139,7 +140,7 @@ def _engines(profile: Profile, maps: dict[int, ClockMap]) -> Iterable[EngineRepo
             start_ns[first + rows], duration_ns[first + rows], is_placed[first + rows] = start, duration, True
     engines = shown_engines(profile)
     place = engine_rows(engines, engine_id)
-    order = np.argsort(place, kind="stable")
+    order = order_by(place)
     for row, rows in enumerate(np.split(order, np.searchsorted(place[order], np.arange(1, len(engines))))):
         if len(rows):
             yield _engine(engines[row], start_ns[rows], duration_ns[rows], is_placed=bool(is_placed[rows].all()))
@@ -148,7 +149,7 @@ def _engines(profile: Profile, maps: dict[int, ClockMap]) -> Iterable[EngineRepo
 def _engine(engine: Engine, start_ns: Int64, duration_ns: Int64, *, is_placed: bool) -> EngineReport:
     if not is_placed:
         return EngineReport(engine.engine_id, engine.name, engine.chiplet, len(start_ns), None, None, None)
-    order = np.argsort(start_ns, kind="stable")
+    order = order_by(start_ns)
     end_ns = np.maximum.accumulate((start_ns + duration_ns)[order])
     fresh_ns = end_ns - np.maximum(start_ns[order], np.concatenate([start_ns[order[:1]], end_ns[:-1]]))
     first_ns, last_ns, busy_ns = int(start_ns.min()), int(end_ns[-1]), int(np.maximum(fresh_ns, 0).sum())

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from rblnpb.columns import ABSENT, DeviceSlices, Int64, UInt64
 from rblnpb.profile import Profile
+from rblnpb.row_order import order_by
 
 __all__ = ["SliceFacts", "distinct", "launch_counts"]
 
@@ -80,7 +81,7 @@ def distinct(values: npt.NDArray[Any]) -> set[int]:
 def _launches_named(launch_id: UInt64) -> tuple[UInt64, Int64]:
     """The launch ids that occur among at least one, ascending, and how often each."""
     ids, lengths = _runs(launch_id)
-    order = np.argsort(ids, kind="stable")
+    order = order_by(ids)
     ids, lengths = ids[order], lengths[order]
     starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
     return ids[starts], np.add.reduceat(lengths, starts)

@@ -14,6 +14,7 @@ from rblnpb.columns import DeviceSlices, Int64
 from rblnpb.container import Buffer, Frame
 from rblnpb.errors import FormatError
 from rblnpb.references import ReferenceLimits, mended
+from rblnpb.row_order import order_by
 
 __all__ = ["StoredChunk", "StoredSlices", "rows_of_ordinals"]
 
@@ -62,7 +63,7 @@ def rows_of_ordinals(chunks: Sequence[StoredChunk], ordinals: Int64) -> Int64:
         # Every record for itself: of a window there are few.
         firsts = np.concatenate([chunk.ordinals() for chunk in chunks])
         starts, counts = np.arange(len(firsts)), np.ones(len(firsts), np.int64)
-    order = np.argsort(firsts, kind="stable")
+    order = order_by(firsts)
     at = np.searchsorted(firsts[order], ordinals, side="right") - 1
     chunk = order[np.maximum(at, 0)]
     inside = ordinals - firsts[chunk]
@@ -134,7 +135,7 @@ class StoredSlices:
         of_chunk = np.searchsorted(self._edges, rows, side="right") - 1
         order = None
         if (of_chunk[1:] < of_chunk[:-1]).any():
-            order = np.argsort(of_chunk, kind="stable")
+            order = order_by(of_chunk)
             rows, of_chunk = rows[order], of_chunk[order]
         starts = np.flatnonzero(np.diff(of_chunk, prepend=-1)).tolist()
         parts = []
