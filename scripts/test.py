@@ -28,8 +28,10 @@ from typing import NamedTuple
 import _venv
 
 PYTEST = ["python", "-m", "pytest", "-q", "-n", "auto"]
-# What no Python changes: the house itself, outputs in viewers, speed, real inputs, and the long searches through data.
-ONCE = [f"tests/{path}" for path in ("arch", "bench", "browser", "cli/test_scripts.py", "compat", "fuzz", "property")]
+# What no Python changes: the house itself, outputs in viewers, speed, real inputs, and the long searches through data. Tables of
+# pandas and pyarrow are here because these are large; elsewhere their tests are skipped.
+FRAMES = ["unit/converters/sinks/test_data_frames.py", "unit/converters/sinks/test_slice_frames.py"]
+ONCE = [f"tests/{path}" for path in ("arch", "bench", "browser", "cli/test_scripts.py", "compat", "fuzz", "property", *FRAMES)]
 PRODUCT = ["tests/unit", "tests/cli", "tests/golden", "--ignore=tests/cli/test_scripts.py"]
 COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 

@@ -16,6 +16,8 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 STANDARD, LARGE = (100_000, 1_000_000), 10_000_000
+MEDIUM = (30_000, 300_000)
+"""Of rows without a bar, so that all of them together take minutes."""
 SIDES = ("ours", "plain", "c")
 
 

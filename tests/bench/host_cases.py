@@ -21,7 +21,7 @@ from rblnpb.converters.sources.archive import archived_trace
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import HostTrace
 from tests.bench import baseline
-from tests.bench.case import Case, Process, Side, Work
+from tests.bench.case import MEDIUM, Case, Process, Side, Work
 from tests.bench.inputs import BASE_NS, FIRST_US, trace_file
 from tests.support.torch_events import Event, slow_key_averages
 
@@ -179,7 +179,15 @@ CASES = (
         bar={"ns": 1250},
         plain_limit=100_000,
     ),
-    Case("read-one-line", "the same, one line", LOAD, partial(set_up_read, change=one_line), "event", plain_limit=100_000),
+    Case(
+        "read-one-line",
+        "the same, one line",
+        LOAD,
+        partial(set_up_read, change=one_line),
+        "event",
+        sizes=MEDIUM,
+        plain_limit=100_000,
+    ),
     Case(
         "key-averages",
         "`rblnpb summary` of such a file",
@@ -189,6 +197,6 @@ CASES = (
         bar={"CPU s": 3, "peak MiB": 600},
         plain_limit=100_000,
     ),
-    Case("archive", "keep a host trace in a `.pb`", "gzip -6", set_up_archive, "event", plain_limit=100_000),
-    Case("unpack", "give it back, byte for byte", "gunzip", set_up_unpack, "event", plain_limit=100_000),
+    Case("archive", "keep a host trace in a `.pb`", "gzip -6", set_up_archive, "event", sizes=MEDIUM, plain_limit=100_000),
+    Case("unpack", "give it back, byte for byte", "gunzip", set_up_unpack, "event", sizes=MEDIUM, plain_limit=100_000),
 )

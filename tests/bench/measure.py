@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.bench.case import Case, Process, Work
 
 ROUNDS_AT_LEAST, ROUNDS_AT_MOST = 3, 15
-ROUND_BUDGET_S, SLOW_S = 0.3, 4.0
+ROUND_BUDGET_S, SLOW_S = 0.3, 2.0
 """A side has more rounds than at least while they took less together, and fewer where they took more."""
 
 

@@ -17,7 +17,7 @@ from rblnpb.converters.analyze.torch_table.key_averages import key_averages
 from rblnpb.converters.merging import merge
 from rblnpb.converters.pipeline import attribute, call_stacks, idle
 from rblnpb.converters.timeline import HostEvents, HostTrack, Timeline
-from tests.bench.case import Case, Side, Work
+from tests.bench.case import MEDIUM, Case, Side, Work
 from tests.bench.inputs import CallColumns, host_of_calls, random_calls, stored_calls
 from tests.support.attribution_oracle import Call, merged, slow_table, trace
 from tests.support.attribution_oracle import Work as DeviceWork
@@ -147,14 +147,14 @@ def set_up_frames(count: int, folder: Path) -> Work:
 OBJECTS = "an object per event"
 CASES = (
     Case("table", "torch's table of columns, 20 levels deep", OBJECTS, partial(set_up_table, DEPTH), "event", plain_limit=20_000),
-    Case("table-deep", "the same, 1,200 levels deep", OBJECTS, partial(set_up_table, 1200), "event", plain_limit=0),
+    Case("table-deep", "the same, 1,200 levels deep", OBJECTS, partial(set_up_table, 1200), "event", sizes=MEDIUM, plain_limit=0),
     Case("merge", "join a profile: clocks, launches, names", "", set_up_merge, "slice"),
     Case("summary", "summary by stage", "", of_decoder(lambda source: slice_summary(source, "stage")), "slice"),
     Case("idle", "idle time with the causes of its gaps", "", of_decoder(idle), "slice"),
     Case("latency", "latency of launches", "", of_decoder(latency), "slice"),
-    Case("advise", "advice on a host trace", "", set_up_advise, "event"),
-    Case("attribute", "device time by frame, of calls and slices", "", set_up_attribution, "event"),
-    Case("stacks", "stacks for flame graphs of the same", "", set_up_stacks, "event"),
+    Case("advise", "advice on a host trace", "", set_up_advise, "event", sizes=MEDIUM),
+    Case("attribute", "device time by frame, of calls and slices", "", set_up_attribution, "event", sizes=MEDIUM),
+    Case("stacks", "stacks for flame graphs of the same", "", set_up_stacks, "event", sizes=MEDIUM),
     Case(
         "attribute-small",
         "device time by op, small",
