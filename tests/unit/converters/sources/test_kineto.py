@@ -487,7 +487,7 @@ def test_an_event_larger_than_every_block_is_one_event() -> None:
 
 
 def test_a_quote_too_many_is_found_without_reading_to_the_end() -> None:
-    events = ",\n  ".join(json.dumps({"ph": "i", "name": f"event {number}", "ts": number}, indent=1) for number in range(30_000))
+    events = ",\n  ".join(json.dumps({"ph": "i", "name": f"event {number}", "ts": number}, indent=1) for number in range(60_000))
     broken = events.replace('"event 15000"', '"event "15000"')
     progress: list[int] = []
 
