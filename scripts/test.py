@@ -87,7 +87,8 @@ def product_steps(environments: Mapping[_venv.Interpreter, Callable[[], _venv.En
 def torch_steps(main: _venv.Interpreter) -> list[Step]:
     """The tests on the simulated device of PyTorch, in an environment of their own: torch is larger than all else together."""
     environment = partial(_venv.prepare, main, _venv.ROOT / ".venv-torch", ["test", "torch"])
-    return [Step("pytest with torch", environment, [[*PYTEST, "tests/torch"]])]
+    # Tests of a file share runs of the same scripts.
+    return [Step("pytest with torch", environment, [[*PYTEST, "--dist", "loadfile", "tests/torch"]])]
 
 
 def run(steps: list[Step], *, keep_going: bool) -> bool:
