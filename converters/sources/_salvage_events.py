@@ -238,13 +238,23 @@ class EventMender:
         # Behind text that is lost, what is no other event may be the rest of one around this one.
         place = _skip(text, following + 1) if byte == b"," else following
         behind = text[place : place + 1]
-        is_end = byte == b"]" and self._is_doubtful and self._sync.ends(text, following, is_final=is_final)
+        is_end = byte == b"]" and self._is_doubtful and self._ends(text, following, is_final=is_final)
         self._is_adrift = self._is_doubtful and not is_end and behind not in (b"{", b"")
         self._is_doubtful = False
         is_behind_comma = byte == b","
         return _Step(
             following + is_behind_comma, reading.text(text, start, following), is_behind_comma=is_behind_comma, counts=counts
         )
+
+    def _ends(self, text: bytes, bracket: int, *, is_final: bool) -> bool:
+        try:
+            return self._sync.ends(text, bracket, is_final=is_final)
+        except BrokenError:
+            return False
+        except IncompleteError:
+            if not is_final:
+                raise
+            return False
 
     def _resync(self, text: bytes, at: int, *, is_final: bool, reason: str = "") -> _Step:
         """Leave out what begins here, up to where events go on."""

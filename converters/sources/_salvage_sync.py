@@ -112,10 +112,24 @@ class Synchronizer:
         return (_FEWEST_KEYS if is_usual else _EVENT_KEYS) <= reading.keys
 
     def ends(self, text: bytes, bracket: int, *, is_final: bool) -> bool:
-        """Whether a bracket is the end of the array: the document ends behind it and its other members."""
+        """Whether a bracket is the end of the array: the document ends behind it and its other members.
+
+        Where these are broken or cut, it is, unless events go on somewhere behind it.
+
+        Raises:
+            BrokenError: They are broken, and events go on.
+            IncompleteError: More of the text has to be seen; where there is none, they are cut, and events go on.
+        """
         end = bracket + 1
         if self._is_object:
-            end = ValueReader(text, self._limits).read_members(end).end
+            try:
+                end = ValueReader(text, self._limits).read_members(end).end
+            except (BrokenError, IncompleteError):
+                if _SYNC.search(text, end):
+                    raise
+                if not is_final:
+                    raise IncompleteError from None
+                return True
         following = _skip(text, end)
         if following == len(text) and not is_final:
             raise IncompleteError

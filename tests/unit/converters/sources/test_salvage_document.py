@@ -46,3 +46,29 @@ def test_what_begins_without_a_bracket_is_no_trace_and_read_no_further(text: byt
 def test_gzip_data_that_is_made_to_fill_the_memory_is_refused() -> None:
     with pytest.raises(FormatError, match="over 1,000 times as much"):
         read_host(io.BytesIO(gzip.compress(HEAD + b" " * (20 << 20), 9)))
+
+
+LOST = b',{"ph":"X","name":"b"q",:"ts":2,"dur":1},'
+BASE = b'"baseTimeNanoseconds": 1790000000000000000'
+
+
+@pytest.mark.parametrize(
+    ("tail", "codes"),
+    [
+        (BASE + b',"traceName": "a"b"c"}', ["lost-events", "lost-text"]),
+        (b'"traceName": "a"b"c",' + BASE + b"}", ["lost-events", "lost-text"]),
+        (BASE + b',"x": [1,2', ["lost-events", "cut-short"]),
+    ],
+)
+def test_what_is_broken_behind_the_events_is_their_end_behind_a_lost_event_too(tail: bytes, codes: list[str]) -> None:
+    host = read_host(io.BytesIO(HEAD + LOST + event(1) + b"]," + tail))
+
+    assert [host.strings[row] for row in host.events.name] == ["e0", "e1"]
+    assert (host.base_time_ns, [finding.code for finding in host.findings]) == (1_790_000_000_000_000_000, codes)
+
+
+def test_a_bracket_too_many_behind_a_lost_event_ends_nothing_where_events_go_on() -> None:
+    host = read_host(io.BytesIO(HEAD + LOST + event(1) + b'],"a": ]},' + event(2) + b"]}"))
+
+    assert [host.strings[row] for row in host.events.name] == ["e0", "e1", "e2"]
+    assert {finding.code: finding.count for finding in host.findings} == {"lost-events": 1, "lost-text": 1, "no-base-time": 1}
