@@ -47,6 +47,15 @@ class InputDocument:
     size_bytes: int
     limits: TextLimits = DEFAULT_TEXT_LIMITS
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is gzip data.
+
+        Raises:
+            FormatError: It cannot be opened or read.
+        """
+        return next(_stored_blocks(self, 0), b"").startswith(GZIP_MAGIC)
+
     def blocks(self) -> Iterator[bytes]:
         """The decompressed document, from its first byte to its last.
 
@@ -100,9 +109,10 @@ class DocumentPass:
         ignored_bytes: Stored bytes after the last gzip member that are no gzip member.
     """
 
-    def __init__(self, document: InputDocument) -> None:
+    def __init__(self, document: InputDocument, start: int = 0) -> None:
+        """Begin at this byte of what is stored; of gzip data, at the first."""
         self._document = document
-        self.stored_bytes = 0
+        self.stored_bytes = start
         self.text_bytes = 0
         self.ignored_bytes = 0
 
@@ -115,7 +125,7 @@ class DocumentPass:
             yield block
 
     def _stored(self) -> Iterator[bytes]:
-        for block in _stored_blocks(self._document):
+        for block in _stored_blocks(self._document, self.stored_bytes):
             self.stored_bytes += len(block)
             yield block
 
@@ -156,13 +166,12 @@ class DocumentPass:
         return FormatError(self._document.name, reason, offset=self.text_bytes)
 
 
-def _stored_blocks(document: InputDocument) -> Iterator[bytes]:
-    """The bytes of a document as they are stored.
+def _stored_blocks(document: InputDocument, at: int) -> Iterator[bytes]:
+    """The bytes of a document as they are stored, from a place on.
 
     Raises:
         FormatError: It cannot be opened or read.
     """
-    at = 0
     try:
         # A spool has one position for all passes, so each block is sought anew.
         stream = document.spool or open(document.path, "rb", buffering=0)  # noqa: SIM115  closed below unless it is the spool

@@ -7,7 +7,9 @@ applies, the slower ones would give the same.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, TypeVar, cast
 
@@ -29,7 +31,30 @@ _Key = TypeVar("_Key")
 _Columns = dict[str, npt.NDArray[Any]]
 _AnyEvent = PlainEvent | Event | DecimalEvent
 _ENCLOSING: Final = ord("e")
+_STRING_COLUMNS: Final = frozenset({"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"})
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
+
+
+@dataclass(frozen=True, eq=False)
+class EventRows:
+    """What was read of some events that follow each other.
+
+    Attributes:
+        count: How many rows.
+        columns: As `GrowingColumns.append` takes them.
+        strings: Interned texts by row, the empty one first.
+        tracks: Pairs of process and thread by row.
+        thread_names, process_names, process_labels, odd_counts: As of `EventColumns`.
+    """
+
+    count: int
+    columns: _Columns
+    strings: list[str]
+    tracks: list[tuple[Id, Id]]
+    thread_names: dict[HostTrack, str]
+    process_names: dict[Id, str]
+    process_labels: dict[Id, str]
+    odd_counts: Counter[tuple[str, str]]
 
 
 class EventColumns:
@@ -42,13 +67,16 @@ class EventColumns:
 
     def __init__(self, columns: Collection[str] = ALL_COLUMNS) -> None:
         """Make these columns of `HostEvents`."""
+        self._decoders = Decoders.of(columns)
+        self._asked = frozenset(columns)
+        self._begin()
+
+    def _begin(self) -> None:
         self.thread_names: dict[HostTrack, str] = {}
         self.process_names: dict[Id, str] = {}
         self.process_labels: dict[Id, str] = {}
-        self._decoders = Decoders.of(columns)
         self.odd = OddEvents(self._decoders.argument_keys)
-        self._asked = frozenset(columns)
-        self._columns = GrowingColumns(columns)
+        self._columns = GrowingColumns(self._asked)
         self._strings = _Rows[str]()
         self._strings[""] = 0
         self._tracks = _Rows[tuple[Id, Id]]()
@@ -64,6 +92,32 @@ class EventColumns:
         if block.is_sure:
             self._take_singly(block)
         return block.is_sure
+
+    def cut_off(self) -> EventRows:
+        """What was taken so far; this object is empty afterwards."""
+        rows = EventRows(
+            len(self._columns),
+            self._columns.so_far(),
+            list(self._strings),
+            list(self._tracks),
+            self.thread_names,
+            self.process_names,
+            self.process_labels,
+            self.odd.counts,
+        )
+        self._begin()
+        return rows
+
+    def append(self, rows: EventRows) -> None:
+        """Append what others took of the events that follow: the result is as if all of them had been taken here."""
+        string_rows = _rows_of(self._strings, rows.strings)
+        columns = {name: string_rows[column] if name in _STRING_COLUMNS else column for name, column in rows.columns.items()}
+        columns["track"] = _rows_of(self._tracks, rows.tracks)[columns["track"]] if rows.tracks else columns["track"]
+        self._columns.append(rows.count, {name: np.asarray(column) for name, column in columns.items()})
+        self.thread_names.update(rows.thread_names)
+        self.process_names.update(rows.process_names)
+        self.process_labels.update(rows.process_labels)
+        self.odd.counts.update(rows.odd_counts)
 
     def finish(self, base_time_ns: int) -> HostEvents:
         """The columns, with the file's zero added to every start; this object is empty afterwards."""
@@ -289,6 +343,11 @@ def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
     """Row of each key in the table, which learns the keys that it does not have; without dimensions where all are one."""
     if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
         return np.array(table[keys[0]], np.int32)
+    return _rows_of(table, keys)
+
+
+def _rows_of(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
+    """Row of each key in the table, which learns the keys that it does not have."""
     return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
 
 

@@ -79,6 +79,12 @@ class GrowingColumns:
             self._columns[name][self._count : end] = value
         self._count = end
 
+    def so_far(self) -> dict[str, npt.NDArray[Any]]:
+        """What was appended, as `append` takes it; views, until the next row comes."""
+        return {
+            name: self._columns[name][: self._count] if name in self._columns else value for name, value in self._values.items()
+        }
+
     def finish(self, base_time_ns: int) -> tuple[HostEvents, int]:
         """The columns, with the file's zero added to every start; this object is empty afterwards.
 

@@ -8,27 +8,15 @@ JSON value a line fails, or finds another number of values, unless exactly the r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from rblnpb.errors import NotAProfileError
-
 from ..timeline import Int64, UInt8
-from ._json_errors import JsonSyntaxError, find_syntax_error
-from ._json_head import BOM, BrokenHeadError, find_array
 from ._text_window import TextWindow
 
-_STEP_BYTES: Final = 6 << 17
-"""Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
-_LONGEST_BYTES: Final = 1 << 28
-"""An event that is longer is refused. An int32 has to hold its length, and that of what is read with its end."""
-_LONGEST_HEAD_BYTES: Final = 64 << 20
-"""What stands before the events is a few kilobytes; somebody may have put a picture there."""
-_FIRST_BYTES: Final = 64
-"""Enough to tell what kind of file this is."""
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
 # What a byte outside of strings does to the depth.
 _STEP: Final = np.zeros(256, np.int8)
@@ -64,20 +52,6 @@ class EventBlock:
         return len(self.bounds) - 1
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What stands around the events, as it stands: up to the `[`, and from the `]` on."""
-
-    head: bytes
-    tail: bytes
-    tail_offset: int
-
-    @property
-    def is_bare_array(self) -> bool:
-        """Whether the document is the array of events and nothing else."""
-        return self.head.removeprefix(BOM).strip() == b"["
-
-
 class BadElementError(Exception):
     """Element `index` of a block that was surely cut cannot be decoded."""
 
@@ -91,105 +65,15 @@ Take = Callable[[EventBlock], bool]
 an element that is no JSON raises BadElementError."""
 
 
-def split_events(
-    blocks: Iterator[bytes], take: Take, name: str, *, step_bytes: int = _STEP_BYTES, longest_bytes: int = _LONGEST_BYTES
-) -> Surroundings:
-    """Cut the text of a trace into blocks of events and give them to `take`, in order.
-
-    Args:
-        blocks: The document.
-        take: See `Take`.
-        name: What messages call the document.
-        step_bytes: How much more to read after each block.
-        longest_bytes: How long an event may be.
-
-    Raises:
-        JsonSyntaxError: The text is no JSON, it ends early, or an event is longer than that.
-        NotAProfileError: It is something else, or JSON without an array of events.
-    """
-    window = TextWindow(blocks)
-    window.read(_FIRST_BYTES)
-    end = _array_start(window, name)
-    head = window.text()[:end]
-    window.drop(end)
-    _split_array(window, take, step_bytes, longest_bytes)
-    while window.read(max(window.size, 1)):
-        pass
-    return Surroundings(head, window.text(), window.offset)
-
-
-def _array_start(window: TextWindow, name: str) -> int:
-    """Where the first event may begin; all before it is read."""
-    while True:
-        try:
-            end = find_array(window.text(), name)
-        except BrokenHeadError:
-            raise _no_array(window.text(), name) from None
-        if end >= 0:
-            return end
-        if window.size > _LONGEST_HEAD_BYTES:
-            raise JsonSyntaxError(f"no events within the first {_LONGEST_HEAD_BYTES:,} bytes", 0)
-        if not window.read(max(window.size, 1)):
-            raise _no_array(window.text(), name)
-
-
-def _no_array(text: bytes, name: str) -> Exception:
-    if not text.removeprefix(BOM).strip():
-        return NotAProfileError(name, "it is empty; did the profiled program end before it exported the trace?")
-    return find_syntax_error(text, 0, is_document=True)
-
-
 @dataclass(frozen=True)
-class _Gap:
+class Gap:
     """The text between two events, by its lengths: from `}` to the comma, and from the comma to `{`."""
 
     before_bytes: int
     after_bytes: int
 
 
-def _split_array(window: TextWindow, take: Take, step_bytes: int, longest_bytes: int) -> None:
-    """Give out all elements; what follows them is left in the window, the `]` first, white space aside."""
-    gap: _Gap | None = None
-    is_first = True
-    while True:
-        if gap is not None and (guess := guess_elements(window, gap)) is not None:
-            if take(guess):
-                window.drop(int(guess.bounds[-1]))
-                window.read(step_bytes)
-                continue
-            put_commas_back(window, guess)
-        elements, is_end = cut_elements(window, is_first=is_first)
-        if len(elements):
-            try:
-                take(elements)
-            except BadElementError as error:
-                put_commas_back(window, elements)
-                raise _element_error(window, *elements.bounds[error.index : error.index + 2].tolist()) from error
-            gap = _learn(elements) or gap
-            is_first = False
-        if is_end:
-            window.drop(int(elements.bounds[-1]) - 1 if len(elements) else len(text := window.text()) - len(text.lstrip()))
-            return
-        window.drop(int(elements.bounds[-1]))
-        # A quote too many would let the rest of the text look like one event.
-        if not len(elements) and not (found := find_syntax_error(window.text(), window.offset)).is_cut:
-            raise found
-        if window.size > longest_bytes:
-            raise JsonSyntaxError(f"an event is longer than {longest_bytes} bytes", window.offset)
-        # Reading as much again as there is keeps one huge event linear.
-        more_bytes = step_bytes if len(elements) else max(min(window.size, longest_bytes + 1 - window.size), step_bytes)
-        if not window.read(more_bytes):
-            raise find_syntax_error(window.text(), window.offset)
-
-
-def _element_error(window: TextWindow, start: int, next_start: int) -> JsonSyntaxError:
-    error = find_syntax_error(window.text()[start:], window.offset + start)
-    if error.offset < window.offset + next_start:
-        return error
-    return JsonSyntaxError("an event cannot be decoded", window.offset + start)
-
-
-def guess_elements(window: TextWindow, gap: _Gap) -> EventBlock | None:
+def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     """Cut where the text between two events looks as it did before; None when that is nowhere.
 
     What follows the last such place stays, for the event there may be incomplete.
@@ -265,9 +149,10 @@ def _quotes(data: UInt8) -> Int64:
     return np.setdiff1d(quotes, slashes[is_odd] + 1, assume_unique=True)
 
 
-def _learn(elements: EventBlock) -> _Gap | None:
+def learn_gap(elements: EventBlock) -> Gap | None:
+    """The text between the last two elements of a block; None when they are not plainly two objects."""
     if len(elements.starts) < 2:
         return None
     comma = int(elements.bounds[-2]) - 1
     last_byte = int(elements.starts[-2] + elements.lengths[-2]) - 1
-    return _Gap(comma - last_byte, int(elements.starts[-1]) - comma)
+    return Gap(comma - last_byte, int(elements.starts[-1]) - comma)

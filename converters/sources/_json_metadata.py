@@ -11,7 +11,7 @@ import numpy as np
 
 from rblnpb.errors import Finding, Severity
 
-from ._json_blocks import Surroundings
+from ._event_array import Surroundings
 from ._json_errors import JsonSyntaxError, find_syntax_error
 from ._json_head import EVENTS_KEY
 from ._json_text import mended_text

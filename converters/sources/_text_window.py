@@ -23,8 +23,9 @@ class TextWindow:
         size: Bytes in the window.
     """
 
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        self.offset = 0
+    def __init__(self, blocks: Iterator[bytes], offset: int = 0) -> None:
+        """Begin at the first of these blocks, which stands at `offset` of the text."""
+        self.offset = offset
         self.size = 0
         self._blocks = blocks
         self._begin = 0
@@ -57,6 +58,15 @@ class TextWindow:
         self._begin += used_bytes
         self.offset += used_bytes
         self.size -= used_bytes
+
+    def skip_to(self, offset: int) -> bool:
+        """Let the window begin at this place of the text, unless it begins behind it; False when the text ends before."""
+        while self.offset + self.size < offset:
+            self.drop(self.size)
+            if not self.read(1):
+                return False
+        self.drop(max(offset - self.offset, 0))
+        return True
 
     def read(self, wanted_bytes: int) -> bool:
         """Let the window end later, by at least so many bytes or at the end of the text; False when it was there already."""

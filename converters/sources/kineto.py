@@ -25,10 +25,11 @@ from rblnpb.wording import counted
 from ..host_trace import ALL_COLUMNS, CORE_COLUMNS
 from ..timeline import Document, HostEvents, HostTrace
 from ._document import DocumentPass, InputDocument, open_document
+from ._event_array import Surroundings, split_events
 from ._event_columns import EventColumns
-from ._json_blocks import split_events
 from ._json_errors import JsonSyntaxError
-from ._json_metadata import read_metadata
+from ._json_metadata import TraceMetadata, read_metadata
+from ._reading_jobs import worthwhile_jobs
 from ._salvage_document import NoEventsError, SalvagedDocument, SalvagePass
 from ._salvage_report import DAMAGE_CODES
 from .text_limits import DEFAULT_TEXT_LIMITS, ExpansionError, TextLimits
@@ -48,6 +49,7 @@ def read_host(
     progress: Progress | None = None,
     columns: Collection[str] = ALL_COLUMNS,
     limits: TextLimits = DEFAULT_TEXT_LIMITS,
+    jobs: int | None = 1,
 ) -> HostTrace:
     """Read a host trace.
 
@@ -60,6 +62,8 @@ def read_host(
             neither read, nor kept, nor is it reported what is odd about them; using one raises AttributeError.
             `VIEW_COLUMNS` and `TABLE_COLUMNS` name what it takes for a purpose.
         limits: How much its text may ask for.
+        jobs: By how many processes a large file may be read, the one that asks among them; None: by as many as there are cores
+            for it. The trace is the same for any number.
 
     Returns:
         One row per event in the order of the file. `start_ns` is Unix time where the file says when its zero was
@@ -72,7 +76,7 @@ def read_host(
         NotAProfileError: It is something else, or JSON without events.
         TruncatedError: It ends before the first whole event; or `strict`, and it ends early: says how many events were whole.
         CheckError: `strict`, and a finding is a warning or worse.
-        UsageError: There is no column of such a name.
+        UsageError: There is no column of such a name, or not one job.
 
     Example:
         >>> from rblnpb import converters
@@ -81,15 +85,16 @@ def read_host(
         HostEvents(4414 events: phase, category, name, track, start_ns, duration_ns, external_id)
     """
     document = open_document(source, limits)
-    reading = DocumentPass(document)
+    wanted = _known(columns)
+    progress = progress and _Forward(progress)
     try:
-        host = read_document(document, _reported(reading, document.size_bytes, progress), columns)
+        host, ignored_bytes = _read_together(document, progress, wanted, jobs) or _read_alone(document, progress, wanted)
     except FormatError as error:
         if strict or isinstance(error, ExpansionError):
             raise
         return _salvaged(document, progress, columns, error)
     findings = host.findings
-    if count := reading.ignored_bytes:
+    if count := ignored_bytes:
         message = f"{counted(count, 'byte')} after the gzip data: no gzip data, ignored"
         findings += (Finding(Severity.WARNING, "bytes-after-gzip", message, count),)
     grave = tuple(finding for finding in findings if finding.severity > Severity.INFO)
@@ -99,14 +104,18 @@ def read_host(
 
 
 def read_mended(
-    source: str | os.PathLike[str] | BinaryIO, *, progress: Progress | None = None, columns: Collection[str] = ALL_COLUMNS
+    source: str | os.PathLike[str] | BinaryIO,
+    *,
+    progress: Progress | None = None,
+    columns: Collection[str] = ALL_COLUMNS,
+    jobs: int | None = 1,
 ) -> HostTrace:
     """Read a host trace whose text is to be sound: JSON that is not all Unicode, which `read_host` leaves as it is, is mended too.
 
     Raises:
         FormatError, NotAProfileError, TruncatedError, UsageError: As for `read_host`.
     """
-    host = read_host(source, progress=progress, columns=columns)
+    host = read_host(source, progress=progress, columns=columns, jobs=jobs)
     is_odd = any(finding.code == _NO_UNICODE for finding in host.findings)
     return _salvaged(host.document, progress, columns) if is_odd and isinstance(host.document, InputDocument) else host
 
@@ -122,9 +131,7 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
     Raises:
         FormatError, NotAProfileError, TruncatedError, UsageError: As for `read_host`.
     """
-    if unknown := sorted(set(columns) - ALL_COLUMNS):
-        raise UsageError(f"events of a host trace have no column {unknown[0]!r}; there are {', '.join(sorted(ALL_COLUMNS))}")
-    made = EventColumns(CORE_COLUMNS.union(columns))
+    made = EventColumns(_known(columns))
     watch = _UnicodeWatch(blocks)
     try:
         around = split_events(iter(watch), made.take, document.name)
@@ -133,6 +140,56 @@ def read_document(document: Document, blocks: Iterator[bytes], columns: Collecti
         raise _syntax_error(document, error, len(made)) from error
     except TruncatedError as error:
         raise _cut(document, error.reason, error.offset, len(made)) from error
+    return _host_trace(document, made, around, metadata, watch)
+
+
+def _read_alone(document: InputDocument, progress: Progress | None, columns: frozenset[str]) -> tuple[HostTrace, int]:
+    """The trace, and how many bytes behind its gzip data are none."""
+    reading = DocumentPass(document)
+    host = read_document(document, _reported(reading, document.size_bytes, progress), columns)
+    return host, reading.ignored_bytes
+
+
+def _read_together(
+    document: InputDocument, progress: Progress | None, columns: frozenset[str], jobs: int | None
+) -> tuple[HostTrace, int] | None:
+    """The same by several processes; None when it is a matter for one."""
+    jobs = worthwhile_jobs(document, jobs)
+    if jobs == 1:
+        return None
+    # Late, for what starts processes takes its time to load.
+    from ._shared_reading import read_together
+
+    def report(stored_bytes: int) -> None:
+        if progress is not None:
+            progress(stored_bytes, document.size_bytes)
+
+    found = read_together(document, columns, jobs, report)
+    if found is None:
+        return None
+    try:
+        metadata = read_metadata(found.around)
+    except JsonSyntaxError:
+        return None
+    # All of its text was found to be Unicode.
+    return _host_trace(document, found.made, found.around, metadata, _UnicodeWatch(iter(()))), found.ignored_bytes
+
+
+def _known(columns: Collection[str]) -> frozenset[str]:
+    """These columns and those that always are read."""
+    if unknown := sorted(set(columns) - ALL_COLUMNS):
+        raise UsageError(f"events of a host trace have no column {unknown[0]!r}; there are {', '.join(sorted(ALL_COLUMNS))}")
+    return CORE_COLUMNS.union(columns)
+
+
+def _host_trace(
+    document: Document,
+    made: EventColumns,
+    around: Surroundings,
+    metadata: TraceMetadata,
+    watch: _UnicodeWatch,
+) -> HostTrace:
+    """The trace of what was read."""
     events = made.finish(metadata.base_time_ns)
     odd = made.odd.findings()
     known = (*metadata.findings, *odd)
@@ -201,6 +258,19 @@ class _UnicodeWatch:
         if self._decoder is None and all(finding.code != _NO_UNICODE for finding in known):
             message = "the text is not all Unicode; U+FFFD stands for what is not"
             yield Finding(Severity.WARNING, _NO_UNICODE, message)
+
+
+class _Forward:
+    """Tells of progress, but nothing of what is read once more until that is further on."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._most_bytes = -1
+
+    def __call__(self, done_bytes: int, size_bytes: int) -> None:
+        if done_bytes >= self._most_bytes:
+            self._most_bytes = done_bytes
+            self._progress(done_bytes, size_bytes)
 
 
 def _reported(reading: DocumentPass | SalvagePass, size_bytes: int, progress: Progress | None) -> Iterator[bytes]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import tempfile
 from decimal import Decimal
 from fractions import Fraction
+from itertools import count, cycle
+from pathlib import Path
+from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
 from rblnpb.converters.sources._document import open_document
+from rblnpb.converters.sources._event_array import CutSizes, Surroundings, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
 from rblnpb.converters.sources._exact_time import decimal_ns, float_ns, text_ns
-from rblnpb.converters.sources._json_blocks import split_events
+from rblnpb.converters.sources._json_errors import JsonSyntaxError
 from rblnpb.converters.sources._json_metadata import read_metadata
+from rblnpb.converters.sources._shared_reading import _joined, _plan
+from rblnpb.converters.sources._trace_segments import SegmentReader
 from rblnpb.converters.timeline import HostTrace
+from rblnpb.errors import NotAProfileError
 from tests.support.json_events import events_of, slow_events, values_of
 
 # What a column is made of, mostly usual, sometimes odd; all as JSON text, for a number is more than its value.
@@ -137,7 +146,7 @@ def read_in_pieces(document: bytes, block_bytes: int, step_bytes: int, asked: fr
     """As `read_host` does it, with blocks of another size."""
     blocks = (document[at : at + block_bytes] for at in range(0, len(document), block_bytes))
     columns = EventColumns(asked)
-    around = split_events(blocks, columns.take, "pieces", step_bytes=step_bytes)
+    around = split_events(blocks, columns.take, "pieces", CutSizes(step_bytes=step_bytes))
     metadata = read_metadata(around)
     return HostTrace(
         document=open_document(io.BytesIO(document)),
@@ -173,6 +182,92 @@ def test_columns_are_the_same_whichever_others_are_read(document: bytes, step_by
 
     expected = slow_events(document)
     assert values_of(trace) == {name: [getattr(event, name) for event in expected] for name in (asked - {"track"}) | {"pid", "tid"}}
+
+
+def whole(made: EventColumns, around: Surroundings) -> dict[str, Any]:
+    """All that a trace is made of, in the order in which it was met."""
+    metadata = read_metadata(around)
+    events = made.finish(metadata.base_time_ns)
+    return {
+        **{name: (column.dtype, column.strides, column.tolist()) for name, column in events.columns().items()},
+        "strings": made.strings,
+        "tracks": made.tracks,
+        "names": [list(names.items()) for names in (made.thread_names, made.process_names, made.process_labels)],
+        "odd": made.odd.findings(),
+        "around": around,
+        "metadata": metadata,
+    }
+
+
+def read_by_one(document: bytes, sizes: CutSizes) -> dict[str, Any] | None:
+    """None when it is no JSON."""
+    made = EventColumns(ALL_COLUMNS)
+    try:
+        return whole(made, split_events(iter([document]), made.take, "pieces", sizes))
+    except (JsonSyntaxError, NotAProfileError):
+        return None
+
+
+def read_by_several(document: bytes, sizes: CutSizes, readers: int, *, is_packed: bool) -> dict[str, Any] | None:
+    """As several processes read it, each its segments; None when they leave it to one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace"
+        path.write_bytes(gzip.compress(document[:100], 1) + gzip.compress(document[100:], 1) if is_packed else document)
+        try:
+            plan, head = _plan(open_document(path), ALL_COLUMNS, sizes)
+            if plan is None:
+                return None
+            turns = cycle([SegmentReader(plan) for _ in range(readers)])
+            found = _joined(
+                (reader.read(number) for number, reader in zip(count(), turns, strict=False)), plan, head, lambda _: None
+            )
+            return None if found is None else whole(found.made, found.around)
+        except (JsonSyntaxError, NotAProfileError):
+            return None
+
+
+cut_sizes = st.builds(CutSizes, st.integers(1, 900), st.integers(1, 900))
+
+
+@given(documents(), cut_sizes, st.integers(1, 3), st.booleans())
+def test_a_trace_is_the_same_by_however_many_it_is_read(document: bytes, sizes: CutSizes, readers: int, is_packed: bool) -> None:
+    together = read_by_several(document, sizes, readers, is_packed=is_packed)
+
+    assert together in (None, read_by_one(document, sizes))
+
+
+@given(
+    documents(),
+    cut_sizes,
+    st.integers(0, 10**6),
+    st.sampled_from((b"", b'"', b"{", b"}", b"]", b",", b"\xff", b"NaN")),
+    st.booleans(),
+)
+def test_what_is_broken_is_left_to_one_reader(document: bytes, sizes: CutSizes, place: int, put: bytes, is_cut: bool) -> None:
+    at = place % len(document)
+    broken = document[:at] + put + (b"" if is_cut else document[at + 1 :])
+
+    together = read_by_several(broken, sizes, 2, is_packed=False)
+
+    assert together in (None, read_by_one(broken, sizes))
+    assert together is None or broken.decode()
+
+
+@settings(max_examples=40)
+@given(st.lists(names, min_size=20, max_size=24), st.sampled_from(((",\n  ", ": "), (",", ":"))), st.integers(300, 600))
+def test_names_that_look_like_the_end_of_an_event_do_not_cut_it(
+    found: list[str], style: tuple[str, str], segment_bytes: int
+) -> None:
+    texts = [
+        as_text([("ph", '"X"'), ("name", name), ("args", '{"stack": [{"a": 1},\n  {"b": 2},{"c": 3}]}')], *style) for name in found
+    ]
+    document = f"[{style[0].join(texts)}]".encode()
+    sizes = CutSizes(step_bytes=200, segment_bytes=segment_bytes)
+
+    together = read_by_several(document, sizes, 2, is_packed=False)
+
+    # Where one of them stands where a segment should begin, one reader has to do.
+    assert together in (None, read_by_one(document, sizes))
 
 
 def nearest_ns(microseconds: Decimal | None) -> int:

@@ -19,7 +19,7 @@ import pytest
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.host_trace import CORE_COLUMNS
-from rblnpb.converters.sources._json_blocks import split_events
+from rblnpb.converters.sources._event_array import CutSizes, split_events
 from rblnpb.converters.sources._json_errors import JsonSyntaxError
 from rblnpb.converters.sources.kineto import read_host, read_mended
 from rblnpb.converters.timeline import HostTrace, HostTrack
@@ -503,7 +503,7 @@ def test_an_event_longer_than_its_length_can_tell_is_refused() -> None:
     blocks = [document[at : at + 10] for at in range(0, len(document), 10)]
 
     with pytest.raises(JsonSyntaxError, match="an event is longer than 200 bytes") as caught:
-        split_events(iter(blocks), lambda _: True, "pieces", step_bytes=10, longest_bytes=200)
+        split_events(iter(blocks), lambda _: True, "pieces", CutSizes(step_bytes=10, longest_bytes=200))
     assert caught.value.offset == document.index(b' {"name": "xx')
 
 
