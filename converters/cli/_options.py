@@ -24,6 +24,7 @@ __all__ = [
     "add_fail_on",
     "add_format",
     "add_inputs",
+    "add_jobs",
     "add_reading",
     "add_window",
     "exit_code",
@@ -75,6 +76,13 @@ def add_inputs(parser: argparse.ArgumentParser, *, least: int = 1) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """What every reading command understands."""
     parser.add_argument("--strict", action="store_true", help="refuse an input that is damaged or odd; default: read what is whole")
+    add_jobs(parser)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """--jobs."""
+    help_text = "by how many processes a large host trace is read at most, with the same result; default: one for each core"
+    parser.add_argument("--jobs", type=positive, metavar="N", help=help_text)
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +110,7 @@ def read(options: argparse.Namespace, **how: Any) -> Inputs:
         window = parse_window(options.window)
     elif getattr(options, "around", None) is not None:
         window = Window(around=options.around)
-    how = {"window": window, "strict": options.strict, "limits": parse_limits(options.limit), **how}
+    how = {"window": window, "strict": options.strict, "limits": parse_limits(options.limit), "jobs": options.jobs, **how}
     with ProgressBar("reading") as progress:
         return pipeline.read_inputs(options.inputs, options.host, progress=progress, **how)
 

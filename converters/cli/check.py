@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import add_fail_on, add_format, exit_code, print_data, text_width
+from ._options import add_fail_on, add_format, add_jobs, exit_code, print_data, text_width
 
 EXAMPLES = """\
 examples:
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help=help_text)
     add_format(parser, "text", "json", "csv")
     add_fail_on(parser)
+    add_jobs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.files.count("-") > 1:
         raise UsageError("standard input (-) can be read once: name the other file")
-    report = pipeline.check_files(options.files)
+    report = pipeline.check_files(options.files, jobs=options.jobs)
     if options.format == "json":
         print_data(report.to_json())
     else:

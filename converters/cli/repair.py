@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import ProgressBar, print_findings
+from ._options import ProgressBar, add_jobs, print_findings
 
 EXAMPLES = """\
 examples:
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=help_text)
     parser.add_argument("--session", type=_session, metavar="ID", help="which session of a profile that holds several")
     parser.add_argument("--force", action="store_true", help="overwrite OUT")
+    add_jobs(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
             session_id=options.session,
             force=options.force,
             progress=progress,
+            jobs=options.jobs,
         )
     print_findings(repaired.findings, least="info")
     told = counted(repaired.records, "record") + ("" if repaired.findings else ", there was nothing to repair")

@@ -25,6 +25,6 @@ def run(options: argparse.Namespace) -> int:
     """Look and print."""
     from .. import pipeline
 
-    contents = pipeline.show_file(options.file, strict=options.strict)
+    contents = pipeline.show_file(options.file, strict=options.strict, jobs=options.jobs)
     print_data(contents.to_json() if options.format == "json" else contents.text())
     return 0

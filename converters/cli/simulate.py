@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import positive, print_data
+from ._options import add_jobs, positive, print_data
 
 EXAMPLES = """\
 examples:
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whether the Perfetto UI shows the slices of the file as it is; default: up to 200,000 of them, which take 3.5 MB",
     )
     parser.add_argument("--force", action="store_true", help="overwrite the file")
+    add_jobs(parser)
 
 
 def _seed(text: str) -> int:
@@ -86,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
         instances=options.instances,
         threads=options.threads,
         drained=False if options.overlapped else None,
+        jobs=options.jobs,
     )
     if is_stream:
         sys.stderr.write(text)

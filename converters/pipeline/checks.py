@@ -46,17 +46,21 @@ class FileFindings:
         return render_checks_csv(self.values)
 
 
-def check_files(paths: Sequence[str | os.PathLike[str]]) -> FileFindings:
-    """What is wrong with each of these files, each by itself.
+def check_files(paths: Sequence[str | os.PathLike[str]], *, jobs: int | None = 1) -> FileFindings:
+    """What is wrong with each of these files, each by itself; `jobs`: see `read_host`.
 
     Raises:
         FormatError: One of them cannot be read at all.
     """
-    return FileFindings(tuple(map(check_file, paths)))
+    return FileFindings(tuple(check_file(path, jobs=jobs) for path in paths))
 
 
-def check_file(path: str | os.PathLike[str]) -> CheckReport:
+def check_file(path: str | os.PathLike[str], *, jobs: int | None = 1) -> CheckReport:
     """Everything that is odd about a profile or a host trace, all sessions of it; what several of them share is named once.
+
+    Args:
+        path: Name of the file; "-" is standard input.
+        jobs: By how many processes a large host trace may be read; see `read_host`.
 
     Raises:
         FormatError: It cannot be read at all.
@@ -67,7 +71,7 @@ def check_file(path: str | os.PathLike[str]) -> CheckReport:
         >>> report.verdict, [finding.code for finding in report.findings]
         ('ok', ['unsorted-events'])
     """
-    found = read_file(path)
+    found = read_file(path, jobs=jobs)
     sessions: list[Profile | HostTrace] = [*found] if isinstance(found, list) else [found]
     placed: dict[Finding, PlacedFinding] = {}
     first_ns: list[int] = []

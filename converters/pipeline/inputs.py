@@ -63,7 +63,7 @@ class Inputs:
         return timeline if self.window is None else self.window.of(timeline)
 
 
-def read_inputs(
+def read_inputs(  # noqa: PLR0913  # one keyword for each choice of the user
     inputs: Sequence[str | os.PathLike[str]],
     host: str | os.PathLike[str] | None = None,
     *,
@@ -73,6 +73,7 @@ def read_inputs(
     columns: Collection[str] = ALL_COLUMNS,
     limits: ReadingLimits = DEFAULT_READING_LIMITS,
     progress: Progress | None = None,
+    jobs: int | None = 1,
 ) -> Inputs:
     """Read a device profile, a host trace, or one of each; which is which is told by content.
 
@@ -86,6 +87,7 @@ def read_inputs(
         columns: Columns of `HostEvents` that are needed; see `read_host`.
         limits: What they may ask for.
         progress: Called with (bytes done, bytes in all) while a host trace is read.
+        jobs: By how many processes a large host trace may be read; see `read_host`.
 
     Raises:
         FormatError: An input cannot be read.
@@ -95,7 +97,7 @@ def read_inputs(
     """
     if sum(str(name) == "-" for name in (*inputs, host)) > 1:
         raise UsageError("standard input (-) can be read once: name the other input's file")
-    how = _How(strict, progress, defer, columns, limits)
+    how = _How(strict, progress, defer, columns, limits, jobs)
     found = [peek(name) for given in inputs for name in expand(os.fspath(given))]
     vendors = [one for one in found if one.kind is FileKind.VENDOR_PROFILE]
     parts = [] if host is None else [_read_host(peek(os.fspath(host)), how)]
@@ -128,6 +130,7 @@ class _How:
     defer: bool
     columns: Collection[str]
     limits: ReadingLimits
+    jobs: int | None
     window: Window | None = None
     trace: HostTrace | None = None
 
@@ -146,8 +149,14 @@ class _Part:
 def _read_one(found: Peeked, how: _How, *, is_host: bool = False) -> _Part:
     """What is in an input that is no profile of the vendor's; `is_host`: it was given as a host trace."""
     if found.kind is FileKind.HOST_TRACE or (is_host and found.kind is FileKind.OTHER):
-        text = how.limits.text
-        host = read_host(found.source, strict=how.strict, progress=how.progress, columns=how.columns, limits=text)
+        host = read_host(
+            found.source,
+            strict=how.strict,
+            progress=how.progress,
+            columns=how.columns,
+            limits=how.limits.text,
+            jobs=how.jobs,
+        )
         return _Part(found.name, host=host)
     # What is of no known kind is refused by this reader, which names it.
     with contextlib.ExitStack() as opened:
@@ -196,12 +205,13 @@ def display_name(path: str | os.PathLike[str]) -> str:
     return "<stdin>" if name == "-" else os.fsencode(name).decode(errors="replace")
 
 
-def read_file(path: str | os.PathLike[str], *, strict: bool = False) -> list[Profile] | HostTrace:
+def read_file(path: str | os.PathLike[str], *, strict: bool = False, jobs: int | None = 1) -> list[Profile] | HostTrace:
     """All sessions of a device profile, or a host trace; which it is is told by content.
 
     Args:
         path: Name of the file; "-" is standard input.
         strict: Refuse what is damaged or odd instead of reading what is whole.
+        jobs: By how many processes a large host trace may be read; see `read_host`.
 
     Raises:
         FormatError: It cannot be read.
@@ -209,7 +219,7 @@ def read_file(path: str | os.PathLike[str], *, strict: bool = False) -> list[Pro
     """
     found = peek(os.fspath(path))
     if found.kind is FileKind.HOST_TRACE:
-        return read_host(found.source, strict=strict)
+        return read_host(found.source, strict=strict, jobs=jobs)
     if found.kind is FileKind.VENDOR_PROFILE:
         return [_read_vendor([found], strict=strict)]
     # What is of no known kind is refused by this reader, which names it.

@@ -40,6 +40,7 @@ def repair(
     session_id: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
+    jobs: int | None = 1,
 ) -> Repaired:
     """Write a file that can be read strictly with what is whole of one that cannot.
 
@@ -49,6 +50,7 @@ def repair(
         session_id: Which session of a profile that has several.
         force: Overwrite a file that is there.
         progress: Called with (bytes done, bytes in all) while a trace is read.
+        jobs: By how many processes a large trace may be read; see `read_host`.
 
     Returns:
         What was wrong. What was good of a trace is in the new one byte for byte.
@@ -68,7 +70,7 @@ def repair(
     if found.kind is not FileKind.HOST_TRACE:
         return _repair_profile(found, target, session_id, force=force)
     _refuse_suffix(target, ".pb", f"{found.name} is a trace in JSON and stays one: end the output in .json or .json.gz")
-    host = read_mended(found.source, progress=progress, columns={"offset", "length"})
+    host = read_mended(found.source, progress=progress, columns={"offset", "length"}, jobs=jobs)
     write_host_trace(host, target, force=force)
     return Repaired(tuple(finding for finding in host.findings if finding.code in DAMAGE_CODES), len(host.events))
 

@@ -95,14 +95,14 @@ class Contents:
         return render_contents_json(self.values)
 
 
-def show_file(path: str | os.PathLike[str], *, strict: bool = False) -> Contents:
-    """What is in a profile or a host trace.
+def show_file(path: str | os.PathLike[str], *, strict: bool = False, jobs: int | None = 1) -> Contents:
+    """What is in a profile or a host trace; `jobs`: see `read_host`.
 
     Raises:
         FormatError: It cannot be read.
         CheckError: `strict`, and something is missing or odd.
     """
-    found = read_file(path, strict=strict)
+    found = read_file(path, strict=strict, jobs=jobs)
     name = display_name(path)
     if not isinstance(found, list):
         return Contents({"file": name, **trace_contents(found)})

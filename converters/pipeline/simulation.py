@@ -70,6 +70,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
     instances: int = 1,
     threads: int = 1,
     drained: bool | None = None,
+    jobs: int | None = 1,
 ) -> str:
     """Simulate a recording, write it, and return the generation report that the runtime would print.
 
@@ -80,6 +81,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         names: A key of NAME_STYLES.
         display: As of `rblnpb.write`.
         force: Overwrite a file that is there.
+        jobs: By how many processes a large host trace may be read; see `read_host`.
         program, calls, records, npu, seed, instances, threads, drained: As of `rblnpb.sim.simulate`; None = its default.
 
     Raises:
@@ -99,7 +101,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
             raise UsageError(
                 "--threads and --instances do not go with --from-host: the threads are the trace's, and one instance runs all"
             )
-        host = read_host(from_host)
+        host = read_host(from_host, jobs=jobs)
         chosen["launches"] = launch_plan(host)
         named = host.metadata.get("host_name")
         # The profile is to be joined with this very trace, so it was recorded on the same host.

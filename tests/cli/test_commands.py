@@ -448,14 +448,14 @@ def test_an_error_of_our_own_is_one_line_too(
 
 
 def test_a_traceback_can_be_asked_for(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "check_files", lambda paths: 1 // 0)
+    monkeypatch.setattr(pipeline, "check_files", lambda paths, jobs: 1 // 0)
     monkeypatch.setenv("RBLNPB_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         rblnpb_("check", "a.pb")
 
 
 def test_an_interrupt_has_the_code_of_one(rblnpb_: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(pipeline, "check_files", interrupted)
