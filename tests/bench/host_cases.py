@@ -102,6 +102,28 @@ def set_up_read(count: int, folder: Path, *, first_us: int = FIRST_US, change: C
     )
 
 
+READING = """
+import json, sys, time
+from rblnpb.converters.sources.kineto import read_host
+began = time.perf_counter()
+host = read_host(sys.argv[1], jobs=int(sys.argv[2]))
+print(json.dumps({"wall_s": time.perf_counter() - began, "events": len(host.events), "names": len(host.strings)}))
+"""
+
+
+def what_was_read(printed: bytes) -> Mapping[str, float]:
+    """What a process says that it has read."""
+    told = json.loads(printed)
+    return {name: told[name] for name in ("events", "names")}
+
+
+def set_up_jobs(count: int, folder: Path) -> Work:
+    """Two processes beside one; each side is a process, whose helper counts with it."""
+    path = str(trace_file(folder, count))
+    ours, alone = (Side(Process([sys.executable, "-c", READING, path, jobs]), what_was_read) for jobs in ("2", "1"))
+    return Work(ours, alone, figures=lambda printed: {"wall ns": json.loads(printed)["wall_s"] / count * 1e9})
+
+
 def archive(host: HostTrace) -> bytes:
     """The profile of a trace that is read."""
     file = io.BytesIO()
@@ -159,7 +181,8 @@ def table_rows(printed: bytes) -> list[list[Any]]:
 
 def set_up_table(count: int, folder: Path) -> Work:
     path = trace_file(folder, count)
-    summary = [sys.executable, "-m", "rblnpb.converters", "summary", str(path), "--format", "json"]
+    # By one process, for what is counted is time of the processor.
+    summary = [sys.executable, "-m", "rblnpb.converters", "summary", str(path), "--format", "json", "--jobs", "1"]
     program = (
         f"import json, pathlib\nfrom tests.bench.host_cases import *\nprint(json.dumps(plain_table(pathlib.Path({str(path)!r}))))"
     )
@@ -188,6 +211,7 @@ CASES = (
         sizes=MEDIUM,
         plain_limit=100_000,
     ),
+    Case("read-jobs", "the same by two processes", "by one", set_up_jobs, "event"),
     Case(
         "key-averages",
         "`rblnpb summary` of such a file",
