@@ -19,12 +19,13 @@ from rblnpb.columns import ABSENT, TraceEvents
 from rblnpb.converters import merge
 from rblnpb.converters.analyze.idle import idle as idle_of_devices
 from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
-from rblnpb.converters.analyze.idle.gap_causes import GapPieces, explain_gaps
+from rblnpb.converters.analyze.idle.gap_causes import explain_gaps
 from rblnpb.converters.analyze.idle.gap_evidence import ExplainedGaps
 from rblnpb.converters.analyze.idle.gap_listing import list_gaps
 from rblnpb.converters.analyze.idle.gaps import Gaps, gaps_between, inside_calls
 from rblnpb.converters.analyze.idle.idle import device_idle
 from rblnpb.converters.analyze.idle.occupancy import device_calls, device_occupancy, ordered_work
+from rblnpb.converters.analyze.idle.piece_table import GapPieces, PieceTable
 from rblnpb.converters.analyze.intervals import busy_stretches, lane_times
 from rblnpb.converters.dialect import op_rows
 from rblnpb.converters.pipeline import idle
@@ -154,13 +155,16 @@ lengths = st.integers(0, 9)
 def explained(one: Timeline, lane_of: str, min_gap_ns: int) -> tuple[Gaps, GapPieces]:
     work = ordered_work(one)
     found = gaps_between(work, work.device if lane_of == "device" else work.track)
-    return found, explain_gaps(one, work, device_calls(one, work), found, min_gap_ns)
+    table = explain_gaps(one, work, device_calls(one, work), found, min_gap_ns)
+    return found, table.of(np.arange(len(found)))
 
 
-@given(timelines, st.sampled_from(("device", "engine")), st.integers(0, 4))
+@given(timelines, st.sampled_from(("device", "engine")), st.integers(0, 4), st.integers(1, 3))
 @settings(max_examples=200, deadline=None)
-def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: int) -> None:
-    found, pieces = explained(one, by, min_gap_ns)
+def test_causes_are_those_of_every_moment(one: Timeline, by: str, min_gap_ns: int, block: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PieceTable, "BLOCK", block)
+        found, pieces = explained(one, by, min_gap_ns)
     oracle = Oracle(one, min_gap_ns)
     lanes: list[Any] = list(dict.fromkeys(track.device for track in TRACKS)) if by == "device" else list(range(len(TRACKS)))
     expected = [gap for lane in lanes for gap in gaps(one, lane)]
@@ -188,6 +192,7 @@ def test_listed_gaps_are_those_that_are_made_one_by_one(one: Timeline, by: str, 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(idle_of_devices, "list_gaps", told_twice)
         patch.setattr(GapTable, "BLOCK", block)
+        patch.setattr(PieceTable, "BLOCK", block)
         report = idle(one, min_gap_ns=min_gap_ns, top=-1, by=by)
         assert tuple(report.values.gaps) == expected[0]
         assert report.to_json().endswith(b",\n" + slow_gaps_json(expected[0]))

@@ -15,7 +15,7 @@ from rblnpb.converters.analyze.host.host_calls import MODULE, PYTHON, HostCalls,
 from rblnpb.converters.analyze.host.host_threads import host_threads
 from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
 from rblnpb.converters.analyze.idle.gap_evidence import ExplainedGaps
-from rblnpb.converters.analyze.idle.gaps import dependency_ends
+from rblnpb.converters.analyze.idle.gaps import Predecessors
 from rblnpb.converters.analyze.idle.host_activity import overhead_name
 from rblnpb.converters.analyze.idle.lost_records import device_losses
 from rblnpb.converters.results import CAUSES, STEPS, Gap, GapPart, SliceRef
@@ -102,7 +102,7 @@ def _slices_beside(timeline: Timeline, found: ExplainedGaps, rows: Int64) -> dic
 
 def _parts(found: ExplainedGaps, rows: Int64) -> Iterator[list[tuple[PartShares, int]]]:
     """What each gap is made of, the longest part first, and how many uncertain borders each part has."""
-    pieces, parts = found.pieces, found.parts
+    pieces, parts = found.pieces.of(np.arange(len(found.gaps))), found.parts
     own, counts = _rows_of(pieces.gap, rows)
     columns = (pieces.cause[own], pieces.name[own], pieces.step[own], pieces.end_ns[own] - pieces.start_ns[own])
     of_pieces = zip(*(column.tolist() for column in columns), strict=True)
@@ -159,7 +159,7 @@ class SlowEvidence:
         """Prepare for these rows of the gaps."""
         self._timeline, self._found = timeline, found
         self._threads = host_threads(timeline)
-        self._until = dependency_ends(timeline, found.work, found.gaps.take(rows))
+        self._until = Predecessors(timeline).ends(found.work, found.gaps.take(rows))
         self._listed = {row: at for at, row in enumerate(rows.tolist())}
         self._losses = device_losses(timeline)
         self._hidden = np.argsort(timeline.overheads.start_ns, kind="stable").tolist()
@@ -248,7 +248,7 @@ class SlowEvidence:
 
 def _python_frames(timeline: Timeline, found: ExplainedGaps, lanes: Int64, rows: Int64) -> dict[tuple[int, int], tuple[str, ...]]:
     """Where in the Python program most of a part was spent, by gap and cause: frames, the innermost first."""
-    pieces, host = found.pieces, timeline.host
+    pieces, host = found.pieces.of(np.arange(len(found.gaps))), timeline.host
     if host is None:
         return {}
     is_listed = np.zeros(len(found.gaps), np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,8 +13,8 @@ from rblnpb.row_order import order_by
 from ...results import CAUSES, STEPS, CauseTime, NamedTime
 from ...timeline import Int64, Timeline
 from ..grouping import numbered
-from .gap_causes import GapPieces
 from .gaps import Gaps
+from .piece_table import GapPieces
 
 __all__ = ["GapParts", "cause_times", "clock_uncertainty_ns", "gap_parts"]
 
@@ -61,6 +61,12 @@ class GapParts:
     def __len__(self) -> int:
         return len(self.gap)
 
+    @classmethod
+    def joined(cls, parts: Iterable[GapParts]) -> GapParts:
+        """Those of some gaps, then those of later ones."""
+        columns = [(one.gap, one.cause, one.duration_ns, one.touches) for one in parts]
+        return cls(*(np.concatenate(own) for own in zip(*columns, strict=True))) if columns else cls(*np.empty((4, 0), np.int64))
+
 
 def gap_parts(gaps: Gaps, pieces: GapPieces) -> GapParts:
     """The parts that pieces make.
@@ -85,13 +91,13 @@ def gap_parts(gaps: Gaps, pieces: GapPieces) -> GapParts:
 
 
 def cause_times(
-    gaps: Gaps, pieces: GapPieces, parts: GapParts, uncertainty_ns: Sequence[int | None]
+    gaps: Gaps, pieces: Iterable[GapPieces], parts: GapParts, uncertainty_ns: Sequence[int | None]
 ) -> dict[int, tuple[CauseTime, ...]]:
     """Causes of each lane that has gaps, in order of precedence; they add up to its idle time.
 
     Args:
         gaps: The gaps.
-        pieces: Their pieces.
+        pieces: Their pieces, so many at a time as are at hand.
         parts: Of these pieces.
         uncertainty_ns: Of each lane; None = not known.
     """
@@ -101,8 +107,7 @@ def cause_times(
     sums = np.zeros((3, len(codes)), np.int64)
     for own, column in zip(sums, (parts.duration_ns, np.ones(len(parts), np.int64), parts.touches), strict=True):
         np.add.at(own, group, column)
-    steps = _shares(gaps, pieces, pieces.step + 1, ("", *_STEPS))
-    names = _shares(gaps, pieces, pieces.name, pieces.names)
+    steps, names = _shares(gaps, pieces)
     for code, (idle_ns, gap_count, border_count) in zip(codes.tolist(), sums.T.tolist(), strict=True):
         own, cause = divmod(code, len(_CAUSES))
         per_border_ns = uncertainty_ns[own]
@@ -120,13 +125,40 @@ def cause_times(
     return {own: tuple(causes) for own, causes in found.items()}
 
 
-def _shares(gaps: Gaps, pieces: GapPieces, text: Int64, texts: Sequence[str]) -> dict[int, list[tuple[str, int]]]:
-    """Times by text, for each lane and cause: keys as in `cause_times`; texts in their order."""
-    code = gaps.lane[pieces.gap] * len(_CAUSES) + pieces.cause
-    codes, group = numbered(code * len(texts) + text)
-    sums = np.zeros(len(codes), np.int64)
-    np.add.at(sums, group, pieces.end_ns - pieces.start_ns)
-    shares: dict[int, list[tuple[str, int]]] = {}
-    for code_and_text, idle_ns in zip(codes.tolist(), sums.tolist(), strict=True):
-        shares.setdefault(code_and_text // len(texts), []).append((texts[code_and_text % len(texts)], idle_ns))
-    return shares
+_Shares = dict[int, list[tuple[str, int]]]
+
+
+def _shares(gaps: Gaps, pieces: Iterable[GapPieces]) -> tuple[_Shares, _Shares]:
+    """Times by step and by name, for each lane and cause: keys as in `cause_times`; texts in their order."""
+    by_step, by_name = _Sums(), _Sums()
+    names: tuple[str, ...] = ("",)
+    for block in pieces:
+        code = gaps.lane[block.gap] * len(_CAUSES) + block.cause
+        length_ns = block.end_ns - block.start_ns
+        names = block.names
+        by_step.add(code * (len(_STEPS) + 1) + block.step + 1, length_ns)
+        by_name.add(code * len(names) + block.name, length_ns)
+    return by_step.shares(("", *_STEPS)), by_name.shares(names)
+
+
+class _Sums:
+    """Adds up times by code."""
+
+    def __init__(self) -> None:
+        self._codes, self._sums = np.empty(0, np.int64), np.empty(0, np.int64)
+
+    def add(self, code: Int64, duration_ns: Int64) -> None:
+        """Times, each with its code."""
+        distinct, group = numbered(code)
+        sums = np.zeros(len(distinct), np.int64)
+        np.add.at(sums, group, duration_ns)
+        self._codes, group = numbered(np.concatenate((self._codes, distinct)))
+        known, self._sums = np.concatenate((self._sums, sums)), np.zeros(len(self._codes), np.int64)
+        np.add.at(self._sums, group, known)
+
+    def shares(self, texts: Sequence[str]) -> _Shares:
+        """What was added: a code is the row of a text, plus their number times the code of lane and cause."""
+        shares: _Shares = {}
+        for code, idle_ns in zip(self._codes.tolist(), self._sums.tolist(), strict=True):
+            shares.setdefault(code // len(texts), []).append((texts[code % len(texts)], idle_ns))
+        return shares

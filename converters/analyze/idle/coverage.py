@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from rblnpb.row_order import order_by
 
-from ...nesting import enclosing, latest, nest
+from ...nesting import enclosing, nest
 from ...timeline import Bool, Int64
 from ..grouping import consecutive, numbered
 
-__all__ = ["Coverage", "Pieces", "Stretches"]
-
-_EVER: Final = np.iinfo(np.int64).min
+__all__ = ["Coverage", "Cutter", "Pieces", "Stretches"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,26 +117,53 @@ class Coverage:
         return cls(lanes[changes], moments[changes], owner[changes])
 
     def cut(self, lane: Int64, stretches: Stretches) -> Pieces:
-        """Stretches, cut wherever the innermost record of their lane changes.
+        """Stretches, cut wherever the innermost record of their lane changes; for many tables of them, see `Cutter`.
 
         Args:
             lane: int64[n]; of each stretch; one that no record has is not covered.
             stretches: n of them.
         """
-        # In each lane nothing is covered until its first record begins.
-        wanted = numbered(lane)[0]
-        lanes = np.concatenate((wanted, self.lane))
-        since_ns = np.concatenate((np.full(len(wanted), _EVER), self.since_ns))
-        owner = np.concatenate((np.full(len(wanted), -1, np.int64), self.owner))
-        order = order_by(lanes)
-        lanes, since_ns, owner = lanes[order], since_ns[order], owner[order]
-        first = latest(lanes, since_ns, lane, stretches.start_ns)
-        count = latest(lanes, since_ns, lane, stretches.end_ns - 1) - first + 1
+        return Cutter(self).cut(lane, stretches)
+
+
+class Cutter:
+    """Cuts stretches, some after others: what it costs does not depend on how much the coverage holds."""
+
+    def __init__(self, coverage: Coverage) -> None:
+        """Order the rows by one number, which lane and time have together."""
+        self._coverage = coverage
+        self._lanes, which = numbered(coverage.lane)
+        self._moments = np.sort(coverage.since_ns)
+        # How many moments of any lane come until then takes the place of a time: it is small, however damaged times are.
+        self._reach = len(self._moments) + 1
+        self._key = which * self._reach + np.searchsorted(self._moments, coverage.since_ns, side="right")
+
+    def cut(self, lane: Int64, stretches: Stretches) -> Pieces:
+        """As `Coverage.cut`."""
+        since_ns, owner = self._coverage.since_ns, self._coverage.owner
+        if not len(since_ns):
+            return Pieces(stretches, np.full(len(stretches), -1, np.int64))
+        which = np.searchsorted(self._lanes, lane)
+        is_there = np.append(self._lanes, 0)[which] == lane
+        is_there &= which < len(self._lanes)
+        # The row before the first one of a lane stands for the time before, in which nothing is covered.
+        begins = np.searchsorted(self._key, which * self._reach) - 1
+        first = self._latest(which, stretches.start_ns)
+        last = np.where(is_there, self._latest(which, stretches.end_ns - 1), first)
+        count = last - first + 1
         of_piece = np.repeat(np.arange(len(lane)), count)
         at = consecutive(first, count)
-        start_ns = np.maximum(stretches.start_ns[of_piece], since_ns[at])
+        is_first = np.append(True, of_piece[1:] != of_piece[:-1])[: len(at)]  # the first piece of all is one
+        start_ns = np.where(is_first, stretches.start_ns[of_piece], since_ns[at])
         # Where a piece ends, the next one of its stretch begins.
         end_ns = stretches.end_ns[of_piece]
-        goes_on = np.flatnonzero(of_piece[1:] == of_piece[:-1])
+        goes_on = np.flatnonzero(~is_first[1:])
         end_ns[goes_on] = start_ns[goes_on + 1]
-        return Pieces(Stretches(stretches.gap[of_piece], start_ns, end_ns), owner[at])
+        is_covered = is_there[of_piece] & (at > begins[of_piece])
+        return Pieces(Stretches(stretches.gap[of_piece], start_ns, end_ns), np.where(is_covered, owner[at], -1))
+
+    def _latest(self, which: Int64, moment_ns: Int64) -> Int64:
+        """int64[n]; the last row of a lane that comes no later than a moment; where there is none, the row before the lane."""
+        key = which * self._reach + np.searchsorted(self._moments, moment_ns, side="right")
+        rows: Int64 = np.searchsorted(self._key, key, side="right") - 1
+        return rows

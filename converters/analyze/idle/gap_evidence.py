@@ -13,12 +13,12 @@ from ...timeline import Bool, Int64, Timeline
 from ..grouping import numbered
 from ..host.host_threads import host_threads
 from .cause_times import GapParts
-from .gap_causes import GapPieces
 from .gap_frames import gap_frames
-from .gaps import Gaps, dependency_ends
+from .gaps import Gaps, Predecessors
 from .hidden_places import HiddenPlaces
 from .lost_records import device_losses
 from .occupancy import Calls, OrderedWork
+from .piece_table import PieceTable
 
 __all__ = ["Evidence", "ExplainedGaps", "PartColumns", "coded"]
 
@@ -43,7 +43,7 @@ class ExplainedGaps:
     work: OrderedWork
     calls: Calls
     gaps: Gaps
-    pieces: GapPieces
+    pieces: PieceTable
     parts: GapParts
     lanes: tuple[tuple[str, str], ...]
     inside: Bool
@@ -61,7 +61,7 @@ class PartColumns:
         cause: int64[p]; place in `results.CAUSES`.
         duration_ns: int64[p].
         touches: int64[p]; as in `GapParts`.
-        name, name_ns: int64[p]; row of `GapPieces.names` that stands for most of the part, and how long; 0 = none.
+        name, name_ns: int64[p]; row of `PieceTable.names` that stands for most of the part, and how long; 0 = none.
         steps: Times by step, p rows each.
     """
 
@@ -98,8 +98,10 @@ class Evidence:
         self._timeline, self._found = timeline, found
         lane = host_threads(timeline).launch
         self._threads = _ThreadIds(timeline, lane)
-        self._frames = gap_frames(timeline, found.pieces, found.parts, _launching_tracks(timeline, found, rows, lane), _ON_HOST)
-        self._until = dependency_ends(timeline, found.work, found.gaps.take(rows))
+        self._frames = gap_frames(
+            timeline, found.pieces.blocks(), found.parts, _launching_tracks(timeline, found, rows, lane), _ON_HOST
+        )
+        self._until = Predecessors(timeline).ends(found.work, found.gaps.take(rows))
         row_of = {name: row for row, name in enumerate(found.pieces.names)}
         self._places = HiddenPlaces.of(timeline, row_of)
         self._engines = np.array([*(row_of.get(track.name, -1) for track in timeline.tracks), -1], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +17,7 @@ from ..grouping import numbered
 from ..host.host_calls import MODULE, PYTHON, HostCalls, read_calls
 from .cause_times import GapParts
 from .coverage import Coverage, Stretches
-from .gap_causes import GapPieces
+from .piece_table import GapPieces
 
 __all__ = ["GapFrames", "gap_frames", "most_of"]
 
@@ -84,29 +85,41 @@ class GapFrames:
         return Coded(np.where(call >= 0, code[of_part], -1), stacks)
 
 
-def gap_frames(timeline: Timeline, pieces: GapPieces, parts: GapParts, lane: Int64, causes: tuple[int, ...]) -> GapFrames:
+def gap_frames(timeline: Timeline, pieces: Iterable[GapPieces], parts: GapParts, lane: Int64, causes: tuple[int, ...]) -> GapFrames:
     """The frames of some parts.
 
     Args:
         timeline: Any.
-        pieces, parts: Of the same gaps.
+        pieces: So many at a time as are at hand.
+        parts: Of the same gaps.
         lane: int64[gaps]; row of the trace's tracks that each gap waited for; -1 = not known, or not of interest.
         causes: Places in `results.CAUSES` of parts that the host's thread stands for.
     """
     nothing, host = np.full(len(parts), -1), timeline.host
-    own = np.flatnonzero((lane[pieces.gap] >= 0) & np.isin(pieces.cause, causes))
-    if host is None or not len(own):
+    if host is None:
+        return GapFrames(nothing, None, nothing)
+    gap, cause, start_ns, end_ns = _of_interest(pieces, lane, causes)
+    if not len(gap):
         return GapFrames(nothing, None, nothing)
     calls = read_calls(host, with_annotations=False)
     is_frame = (calls.kind == PYTHON) | (calls.kind == MODULE)
     frames = np.flatnonzero(is_frame)
     coverage = Coverage.of(calls.track[frames], calls.start_ns[frames], calls.end_ns[frames])
     # The number of a piece stands for its gap here: what it is cut into keeps it.
-    stretches, owner = coverage.cut(lane[pieces.gap[own]], Stretches(own, pieces.start_ns[own], pieces.end_ns[own])).covered()
-    gap, cause = pieces.gap[stretches.gap], pieces.cause[stretches.gap]
+    stretches, owner = coverage.cut(lane[gap], Stretches(np.arange(len(gap)), start_ns, end_ns)).covered()
+    gap, cause = gap[stretches.gap], cause[stretches.gap]
     part = np.searchsorted(parts.gap * len(CAUSES) + parts.cause, gap * len(CAUSES) + cause)
     # No call may be 0.
     told, call, _ = most_of(part, frames[owner] + 1, stretches.end_ns - stretches.start_ns)
     nothing[told] = call - 1
     around = np.append(nearest(calls.parent, is_frame), -1)
     return GapFrames(nothing, calls, around[calls.parent])
+
+
+def _of_interest(pieces: Iterable[GapPieces], lane: Int64, causes: tuple[int, ...]) -> Int64:
+    """int64[4, n]; gap, cause, start and end of the pieces that `gap_frames` looks at."""
+    found = [np.empty((4, 0), np.int64)]
+    for one in pieces:
+        own = np.flatnonzero((lane[one.gap] >= 0) & np.isin(one.cause, causes))
+        found.append(np.stack([column[own] for column in (one.gap, one.cause, one.start_ns, one.end_ns)]))
+    return np.concatenate(found, axis=1)

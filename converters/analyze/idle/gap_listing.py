@@ -90,7 +90,7 @@ def _slices(timeline: Timeline, found: ExplainedGaps, places: Int64) -> SliceCol
 
 def _parts(found: ExplainedGaps, rows: Int64) -> PartColumns:
     """What each gap is made of, the longest part first; of two that are equally long, the cause that comes first."""
-    pieces, parts = found.pieces, found.parts
+    pieces, parts = found.pieces.of(rows), found.parts
     own, of_gap = _rows_of(parts.gap, rows)
     order = order_by(of_gap, -parts.duration_ns[own])
     own, of_gap = own[order], of_gap[order]
@@ -98,11 +98,10 @@ def _parts(found: ExplainedGaps, rows: Int64) -> PartColumns:
     # Which part has a cause in a gap.
     place = np.full((len(rows), len(_CAUSES)), -1, np.int64)
     place[of_gap, cause] = np.arange(len(own))
-    own_pieces, piece_gap = _rows_of(pieces.gap, rows)
-    of_piece = place[piece_gap, pieces.cause[own_pieces]]
-    length_ns = pieces.end_ns[own_pieces] - pieces.start_ns[own_pieces]
-    _, name, name_ns = most_of(of_piece, pieces.name[own_pieces], length_ns)
-    step = pieces.step[own_pieces]
+    of_piece = place[pieces.gap, pieces.cause]
+    length_ns = pieces.end_ns - pieces.start_ns
+    _, name, name_ns = most_of(of_piece, pieces.name, length_ns)
+    step = pieces.step
     steps_ns = np.zeros((len(_STEPS), len(own)), np.int64)
     np.add.at(steps_ns, (step[step >= 0], of_piece[step >= 0]), length_ns[step >= 0])
     steps = tuple(Fact(key, Numbers(column, column > 0)) for key, column in zip(_STEPS, steps_ns, strict=True))

@@ -13,7 +13,7 @@ from ..grouping import numbered
 from ..intervals import busy_stretches
 from .occupancy import Calls, OrderedWork
 
-__all__ = ["DependencyEnds", "Gaps", "dependency_ends", "gaps_between", "inside_calls"]
+__all__ = ["DependencyEnds", "Gaps", "Predecessors", "gaps_between", "inside_calls"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Gaps:
     def __len__(self) -> int:
         return len(self.lane)
 
-    def take(self, rows: Int64) -> Gaps:
+    def take(self, rows: Int64 | slice) -> Gaps:
         """These gaps, in that order."""
         return Gaps(self.lane[rows], self.start_ns[rows], self.end_ns[rows], self.after[rows], self.before[rows])
 
@@ -96,27 +96,28 @@ class DependencyEnds:
     is_same_call: Bool
 
 
-def dependency_ends(timeline: Timeline, work: OrderedWork, gaps: Gaps) -> DependencyEnds:
-    """The recorded predecessor of each gap's next slice that ended last; of several the last one recorded."""
-    slices, edges = timeline.slices, timeline.dependencies
-    end_ns = gaps.start_ns.copy()
-    predecessor = np.full(len(gaps), -1, np.int64)
-    next_row = work.row[gaps.before]
-    is_next = np.zeros(len(slices), np.bool_)
-    is_next[next_row] = True
-    own = np.flatnonzero(is_next[edges.successor])
-    if len(own):
-        before, after = edges.predecessor[own], edges.successor[own]
-        ended_ns = slices.start_ns[before] + slices.duration_ns[before]
-        order = order_by(after, ended_ns)
-        of_slice = np.full(len(slices), -1, np.int64)
-        is_last = np.append(after[order][1:] != after[order][:-1], True)
-        of_slice[after[order][is_last]] = before[order][is_last]
-        predecessor = of_slice[next_row]
-        known = predecessor >= 0
-        end_ns[known] = (slices.start_ns + slices.duration_ns)[predecessor[known]]
-    names = slices.names
-    is_same = (predecessor >= 0) & (slices.launch[predecessor] == slices.launch[next_row])
-    for column in (names.instance, names.sequence):
-        is_same &= column[predecessor] == column[next_row]
-    return DependencyEnds(predecessor, end_ns, is_same)
+class Predecessors:
+    """The recorded predecessor of each slice that ended last; of several the last one recorded."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Sort out what is recorded."""
+        slices, edges = timeline.slices, timeline.dependencies
+        self._slices = slices
+        self._of_slice = np.full(len(slices), -1, np.int64)
+        ended_ns = slices.start_ns[edges.predecessor] + slices.duration_ns[edges.predecessor]
+        order = order_by(edges.successor, ended_ns)
+        after = edges.successor[order]
+        is_last = np.append(after[1:] != after[:-1], True)[: len(after)]  # the last of all is one
+        self._of_slice[after[is_last]] = edges.predecessor[order[is_last]]
+
+    def ends(self, work: OrderedWork, gaps: Gaps) -> DependencyEnds:
+        """What the slices that end some gaps had to wait for."""
+        slices, names = self._slices, self._slices.names
+        next_row = work.row[gaps.before]
+        predecessor = self._of_slice[next_row]
+        is_known = predecessor >= 0
+        end_ns = np.where(is_known, slices.start_ns[predecessor] + slices.duration_ns[predecessor], gaps.start_ns)
+        is_same = is_known & (slices.launch[predecessor] == slices.launch[next_row])
+        for column in (names.instance, names.sequence):
+            is_same &= column[predecessor] == column[next_row]
+        return DependencyEnds(predecessor, end_ns, is_same)

@@ -11,7 +11,7 @@ from rblnpb.wording import counted
 from ...results import CAUSES, CauseTime, DeviceOccupancy, EngineOccupancy, IdleReport, NamedTime, Occupancies
 from ...timeline import Bool, Timeline
 from ..grouping import numbered
-from .cause_times import cause_times, clock_uncertainty_ns, gap_parts
+from .cause_times import GapParts, cause_times, clock_uncertainty_ns, gap_parts
 from .gap_causes import explain_gaps
 from .gap_evidence import ExplainedGaps
 from .gap_listing import list_gaps, longest
@@ -44,7 +44,7 @@ def device_idle(timeline: Timeline, *, min_gap_ns: int = 1000, top: int = 10, by
         lanes = [(track.device, track.name) for track in timeline.tracks]
         is_in_one = (calls.of_work[gaps.after] == calls.of_work[gaps.before]) & (calls.of_work[gaps.before] >= 0)
         found = _explained(timeline, work, calls, gaps, is_in_one, lanes, min_gap_ns)
-    causes = cause_times(found.gaps, found.pieces, found.parts, found.uncertainty_ns)
+    causes = cause_times(found.gaps, found.pieces.blocks(), found.parts, found.uncertainty_ns)
     occupancy = device_occupancy(timeline, work)
     return IdleReport(
         sources=timeline.sources,
@@ -74,7 +74,8 @@ def _explained(
 ) -> ExplainedGaps:
     pieces = explain_gaps(timeline, work, calls, gaps, min_gap_ns)
     uncertainty_ns = tuple(clock_uncertainty_ns(timeline, device) for device, _ in lanes)
-    return ExplainedGaps(work, calls, gaps, pieces, gap_parts(gaps, pieces), tuple(lanes), inside, uncertainty_ns)
+    parts = GapParts.joined(gap_parts(gaps, block) for block in pieces.blocks())
+    return ExplainedGaps(work, calls, gaps, pieces, parts, tuple(lanes), inside, uncertainty_ns)
 
 
 def _devices(

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rblnpb.converters.analyze.idle.cause_times import cause_times, clock_uncertainty_ns, gap_parts
-from rblnpb.converters.analyze.idle.gap_causes import GapPieces
 from rblnpb.converters.analyze.idle.gaps import Gaps
+from rblnpb.converters.analyze.idle.piece_table import GapPieces
 from rblnpb.converters.results import CAUSES, STEPS, CauseTime, NamedTime
 from rblnpb.converters.timeline import ClockQuality
 from tests.support.timelines import host_trace, timeline
@@ -32,7 +32,7 @@ def pieces(*rows: tuple[int, int, int, str, str, int]) -> GapPieces:
 
 
 def summed(of: Gaps, found: GapPieces, *uncertainty_ns: int | None) -> dict[int, tuple[CauseTime, ...]]:
-    return cause_times(of, found, gap_parts(of, found), uncertainty_ns)
+    return cause_times(of, [found], gap_parts(of, found), uncertainty_ns)
 
 
 def test_pieces_are_summed_by_cause_step_and_name() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rblnpb.converters.analyze.idle.coverage import Coverage, Stretches
+from rblnpb.converters.analyze.idle.coverage import Coverage, Cutter, Stretches
 
 
 def coverage(*rows: tuple[int, int, int]) -> Coverage:
@@ -68,3 +68,20 @@ def test_a_split_leaves_no_empty_stretch(moment: int, before: int, after: int) -
 def test_stretches_join_with_their_gaps() -> None:
     joined = stretch(0, 10).joined(Stretches(np.array([4]), np.array([20]), np.array([30])))
     assert (joined.gap.tolist(), joined.start_ns.tolist(), joined.end_ns.tolist()) == ([0, 4], [0, 20], [10, 30])
+
+
+def test_many_tables_of_stretches_are_cut_by_one_cutter_whatever_their_lanes_are() -> None:
+    lowest, highest = np.iinfo(np.int64).min + 1, np.iinfo(np.int64).max
+    lane, start, end = np.array([(-1, lowest, 5), (3, 0, 4), (3, highest - 2, highest)], np.int64).T
+    cutter = Cutter(Coverage.of(lane, start, end))
+    for of_lane, begin, stop, expected in (
+        (-1, lowest, 9, [(lowest, 5, 0), (5, 9, -1)]),
+        (0, 1, 2, [(1, 2, -1)]),
+        (3, -5, 2, [(-5, 0, -1), (0, 2, 1)]),
+        (3, 3, highest, [(3, 4, 1), (4, highest - 2, -1), (highest - 2, highest, 2)]),
+        (4, 1, 2, [(1, 2, -1)]),
+    ):
+        found = cutter.cut(np.array([of_lane]), Stretches(np.array([7]), np.array([begin]), np.array([stop])))
+        pieces = (found.stretches.start_ns, found.stretches.end_ns, found.owner)
+        assert list(zip(*(column.tolist() for column in pieces), strict=True)) == expected
+        assert set(found.stretches.gap.tolist()) == {7}

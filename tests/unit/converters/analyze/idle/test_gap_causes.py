@@ -62,7 +62,7 @@ def of(host: HostTrace | None = None, **parts: Any) -> Timeline:
 def told(one: Timeline, *, by: str = "device", min_gap_ns: int = 1) -> list[Told]:
     work = ordered_work(one)
     gaps = gaps_between(work, work.device if by == "device" else work.track)
-    pieces = explain_gaps(one, work, device_calls(one, work), gaps, min_gap_ns)
+    pieces = explain_gaps(one, work, device_calls(one, work), gaps, min_gap_ns).of(np.arange(len(gaps)))
     steps = (*STEPS, "")
     found: list[Told] = []
     for at in range(len(pieces)):

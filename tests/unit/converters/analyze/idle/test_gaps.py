@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rblnpb.converters.analyze.idle.gaps import Gaps, dependency_ends, gaps_between, inside_calls
+from rblnpb.converters.analyze.idle.gaps import Gaps, Predecessors, gaps_between, inside_calls
 from rblnpb.converters.analyze.idle.occupancy import device_calls, ordered_work
 from rblnpb.converters.timeline import SliceDependencies, Timeline, Track
 from tests.support.timelines import launches, slices, timeline
@@ -96,11 +96,11 @@ def test_the_predecessor_that_ended_last_is_found() -> None:
         {"start": 20, "duration": 1, "launch": 0},
     )
     one = of(*rows, edges=((1, 2), (0, 2), (2, 0)))
-    found = dependency_ends(one, ordered_work(one), gaps(one))
+    found = Predecessors(one).ends(ordered_work(one), gaps(one))
     assert (found.predecessor.tolist(), found.end_ns.tolist(), found.is_same_call.tolist()) == ([1], [9], [True])
 
 
 def test_without_a_predecessor_there_is_nothing_to_wait_for() -> None:
     one = of({"start": 0, "duration": 5}, {"start": 20, "duration": 1}, edges=((1, 0),))
-    found = dependency_ends(one, ordered_work(one), gaps(one))
+    found = Predecessors(one).ends(ordered_work(one), gaps(one))
     assert (found.predecessor.tolist(), found.end_ns.tolist(), found.is_same_call.tolist()) == ([-1], [5], [False])
