@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from ..timeline import HostTrace, Int32, Int64
+from ..timeline import Bool, HostTrace, Int32, Int64
 from .categories import KINDS, has_category
 
-__all__ = ["task_kinds"]
+__all__ = ["task_kinds", "task_mask"]
 
 _PROCESS: Final = "Ascend Hardware"
 _KINDS: Final = (
@@ -30,15 +30,21 @@ _KINDS: Final = (
 )
 
 
-def task_kinds(host: HostTrace, slices: Int64) -> Int32:
-    """int32[n]; for each of these slices of the trace, if it is a task of such a device: row of `KINDS`, else -1."""
+def task_mask(host: HostTrace) -> Bool:
+    """bool[n]; which events of the trace are of such a device, if they are slices."""
     events = host.events
     is_hardware = np.array([host.process_names.get(track.pid, "").startswith(_PROCESS) for track in host.tracks], np.bool_)
-    kind = np.full(len(slices), -1, np.int32)
     if not is_hardware.any():
-        return kind
-    rows = np.flatnonzero(is_hardware[events.track[slices]] & has_category(host, "")[events.category[slices]])
-    names, of_row = np.unique(events.name[slices[rows]], return_inverse=True)
+        return np.zeros(len(events), np.bool_)
+    mask: Bool = is_hardware[events.track] & has_category(host, "")[events.category]
+    return mask
+
+
+def task_kinds(host: HostTrace, slices: Int64) -> Int32:
+    """int32[n]; for each of these slices of the trace, if it is a task of such a device: row of `KINDS`, else -1."""
+    kind = np.full(len(slices), -1, np.int32)
+    rows = np.flatnonzero(task_mask(host)[slices])
+    names, of_row = np.unique(host.events.name[slices[rows]], return_inverse=True)
     by_name = np.array([KINDS.index(_kind(host.strings[name])) for name in names.tolist()], np.int32)
     kind[rows] = by_name[of_row] if len(rows) else by_name
     return kind

@@ -15,9 +15,9 @@ import numpy as np
 from rblnpb.columns import ABSENT
 
 from ..timeline import Bool, HostTrace, Int32, Int64
-from .ascend import task_kinds
-from .categories import DEVICE_KINDS, KINDS, SHARED_KINDS, VENDOR, WORKING_KINDS, has_category, kind_codes
-from .host_rows import annotation_rows, host_pids, op_rows, pids_of, slice_rows
+from .ascend import task_kinds, task_mask
+from .categories import ANNOTATIONS, DEVICE_KINDS, KINDS, OPS, SHARED_KINDS, VENDOR, WORKING_KINDS, has_category, kind_codes
+from .host_rows import host_pids, pids_of, slice_mask
 
 __all__ = ["DeviceRows", "device_rows"]
 
@@ -54,7 +54,7 @@ class DeviceRows:
 def device_rows(host: HostTrace) -> DeviceRows:
     """The device side of a host trace, as its dialect writes it."""
     events = host.events
-    slices = slice_rows(host)
+    slices = _candidates(host)
     category = events.category[slices]
     shared = kind_codes(host, SHARED_KINDS)[category]
     kind = np.maximum(np.maximum(kind_codes(host, DEVICE_KINDS)[category], shared), task_kinds(host, slices))
@@ -62,7 +62,7 @@ def device_rows(host: HostTrace) -> DeviceRows:
     on_host = (shared >= 0) & is_hosts[events.track[slices]]
     is_device = (kind >= 0) & ~on_host
     is_called = ~is_device & ~is_devices[events.track[slices]] & (events.correlation_id[slices] != 0)
-    is_called[np.searchsorted(slices, np.concatenate((op_rows(host), annotation_rows(host))))] = False
+    is_called &= ~has_category(host, *OPS, *ANNOTATIONS)[category]
     markers = np.union1d(slices[on_host & (events.launch_id[slices] != 0)], _instant_markers(host, is_hosts))
     rows, kind = slices[is_device], kind[is_device]
     is_driver = has_category(host, "privateuse1_driver")[events.category[rows]]
@@ -76,6 +76,17 @@ def device_rows(host: HostTrace) -> DeviceRows:
         # Which categories launch work grows with every maker; that a call has a correlation id is what they have in common.
         calls=slices[is_called],
     )
+
+
+def _candidates(host: HostTrace) -> Int64:
+    """Rows of slices that may be a device's, or launch work, as a category, a process or an id says: few of a host's are."""
+    events = host.events
+    mask = task_mask(host)
+    for kinds in (DEVICE_KINDS, SHARED_KINDS):
+        mask |= (kind_codes(host, kinds) >= 0)[events.category]
+    mask |= events.correlation_id != 0
+    mask &= slice_mask(host)
+    return np.flatnonzero(mask).astype(np.int64, copy=False)
 
 
 def _instant_markers(host: HostTrace, is_hosts: Bool) -> Int64:

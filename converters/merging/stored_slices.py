@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rblnpb.columns import DeviceSlices
 from rblnpb.profile import Profile
+from rblnpb.row_order import order_by
 
 from ..timeline import AlignedSlices, Bool, DeferredDependencies, DeferredSlices, Int64, SliceDependencies, SliceNames
 from .align import Alignment
@@ -24,7 +25,7 @@ from .profile_slices import Launched, details_of, names_of, places_of, slices_of
 __all__ = ["SliceStore", "device_work"]
 
 
-_STEP_ROWS: Final = 1 << 19
+_STEP_ROWS: Final = 1 << 18
 """Records looked through at a time: few enough to be small beside the places of all."""
 
 
@@ -118,27 +119,58 @@ def _deferred_dependencies(
         record = None if placed.all() else np.flatnonzero(placed)
         # Half of a gigabyte for what 1e7 records wait for, unless rows are small numbers.
         small = np.int32 if len(slices) < 1 << 31 else np.int64
-        parts = [np.empty((2, 0), small)]
+        edges = _Edges(len(slices) + recorded.shape[1], small)
         for rows in _together(ids, slices.launch):
             table = store.take(rows if record is None else record[rows])
-            parts.append(rows.astype(small)[between_commands(table, profile.commands)])
-        found = np.concatenate(parts, axis=1)
-        parts.clear()
-        if (found[1, 1:] < found[1, :-1]).any():
-            found = found[:, np.argsort(found[1], kind="stable")]
-        return np.concatenate((found, recorded.astype(small)), axis=1) if recorded.size else found
+            edges.add(rows.astype(small)[between_commands(table, profile.commands)])
+        successor = edges.found()[1]
+        if (successor[1:] < successor[:-1]).any():
+            order = order_by(successor)
+            for column in edges.found():
+                column[:] = column[order]
+        edges.add(recorded)
+        return edges.found()
 
     return DeferredDependencies(find)
+
+
+class _Edges:
+    """Pairs of rows, some after others, in one table: parts to be joined would be held twice, and between what outlives them."""
+
+    def __init__(self, capacity: int, kind: type[np.signedinteger[Any]]) -> None:
+        """Make room, which costs nothing until something stands there."""
+        self._table = np.empty((2, capacity), kind)
+        self._count = 0
+
+    def add(self, pairs: npt.NDArray[Any]) -> None:
+        """More of them: int[2, k]."""
+        count = self._count + pairs.shape[1]
+        if count > self._table.shape[1]:
+            table = np.empty((2, max(count, 2 * self._table.shape[1])), self._table.dtype)
+            table[:, : self._count] = self.found()
+            self._table = table
+        self._table[:, self._count : count] = pairs
+        self._count = count
+
+    def found(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """All of them: int[2, n]."""
+        return self._table[:, : self._count]
 
 
 def _together(ids: Int64, launch: Int64) -> Iterator[Int64]:
     """Rows of slices, some at a time, each time ascending: all that name one id of a launch, or none, come together."""
     distinct, number = np.unique(ids, return_inverse=True)
     of_slice = np.append(number, len(distinct)).astype(np.int32)[launch]
-    ends = np.cumsum(np.bincount(of_slice, minlength=1))
-    order = np.argsort(of_slice, kind="stable")
+    sizes = np.zeros(len(distinct) + 1, np.int64)
+    for low in range(0, len(of_slice), _STEP_ROWS):
+        np.add.at(sizes, of_slice[low : low + _STEP_ROWS], 1)
+    ends = np.cumsum(sizes)
+    # A device takes launches in their order, and most records are in it.
+    is_in_order = bool((of_slice[1:] >= of_slice[:-1]).all())
+    order = None if is_in_order else np.argsort(of_slice, kind="stable").astype(np.int32 if len(launch) < 1 << 31 else np.int64)
+    del of_slice
     first = 0
-    while first < len(order):
-        stop = int(ends[np.searchsorted(ends, min(first + _STEP_ROWS, len(order)))])
-        yield np.sort(order[first:stop])
+    while first < len(launch):
+        stop = int(ends[np.searchsorted(ends, min(first + _STEP_ROWS, len(launch)))])
+        yield np.arange(first, stop) if order is None else np.sort(order[first:stop].astype(np.int64))
         first = stop

@@ -62,8 +62,8 @@ def draw_arrows(timeline: Timeline, side: HostSide | None) -> TraceArrows:
         targets += [ends.of(target), launched]
         findings += [*flow_findings, *launch_findings]
     slices, predecessor, successor = timeline.slices, timeline.dependencies.predecessor, timeline.dependencies.successor
-    on_host = _on_host(slices, predecessor) | _on_host(slices, successor)
-    if side is not None and on_host.any():
+    if side is not None and bool((slices.event >= 0).any()):
+        on_host = _on_host(slices, predecessor) | _on_host(slices, successor)
         sources.append(_device_ends(slices, SLICES, predecessor[on_host], side))
         targets.append(_device_ends(slices, SLICES, successor[on_host], side))
         predecessor, successor = predecessor[~on_host], successor[~on_host]

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.byte_rows import Entries
-from rblnpb.row_order import order_by
 
 from ..timeline import Bool, Int32, Int64
 from ._perfetto_flows import begin_fields, end_fields, spread
+from ._slice_rows import row_blocks
 
 __all__ = ["Dependencies"]
 
@@ -132,9 +132,24 @@ class _Members:
         """
         kind: type[np.integer[Any]] = np.int32 if max(len(numbers), count) <= np.iinfo(np.int32).max else np.int64
         self._first: npt.NDArray[Any] = np.zeros(count + 1, kind)
-        np.cumsum(np.bincount(numbers, minlength=count), out=self._first[1:], dtype=kind)
+        for block in row_blocks(len(numbers)):
+            np.add.at(self._first, numbers[block] + 1, 1)
+        np.cumsum(self._first, out=self._first)
         is_ascending = bool((numbers[1:] >= numbers[:-1]).all())
-        self._place: Int32 | Int64 | None = None if is_ascending else order_by(numbers).astype(kind)
+        self._place: Int32 | Int64 | None = None if is_ascending else self._places(numbers)
+
+    def _places(self, numbers: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[Any]:
+        """Places in order of their numbers, put there block by block: a sort of all would take several times the memory."""
+        place = np.empty(len(numbers), self._first.dtype)
+        free = self._first[:-1].copy()
+        for block in row_blocks(len(numbers)):
+            order = np.argsort(numbers[block], kind="stable")
+            own = numbers[block][order]
+            begins = np.flatnonzero(np.append(True, own[1:] != own[:-1]))  # the first of all begins a run
+            sizes = np.diff(begins, append=len(own))
+            place[free[own] + np.arange(len(own)) - np.repeat(begins, sizes)] = order + block.start
+            free[own[begins]] += sizes.astype(free.dtype)
+        return place
 
     def of(self, numbers: Int64) -> tuple[Int64, Int64]:
         """The places of some numbers, those of one after those of another, and how many each has."""

@@ -100,3 +100,18 @@ def test_a_column_that_is_none_is_refused(profile: Profile) -> None:
     _, deferred, _ = both(profile)
     with pytest.raises(AttributeError, match="colour"):
         _ = deferred.colour
+
+
+def test_dependencies_are_found_of_records_in_any_order(profile: Profile) -> None:
+    """And of more of them than there are records: each command waits for several."""
+    slices, commands = profile.device_slices, profile.commands
+    rows = [list(range(1, row)) if commands.program_id[row] else [] for row in range(len(commands))]
+    waits = replace(
+        commands,
+        predecessor_ends=np.cumsum([len(own) for own in rows]),
+        predecessor_rows=np.array([row for own in rows for row in own], np.uint32),
+    )
+    order = np.random.default_rng(7).permutation(len(slices))
+    shuffled = profile.replace(device_slices=slices.take(order), commands=waits)
+    eager, _, _ = both(shuffled)
+    assert len(merge(shuffled).dependencies) > 2 * len(eager)
