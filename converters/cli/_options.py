@@ -33,6 +33,7 @@ __all__ = [
     "positive",
     "print_data",
     "print_findings",
+    "print_parts",
     "read",
     "read_timeline",
     "text_width",
@@ -173,10 +174,16 @@ def print_data(data: str | bytes) -> None:
 
     On a terminal a control character in a name shows as its escape: it would move the cursor, or worse.
     """
+    print_parts([data])
+
+
+def print_parts(parts: Iterable[str | bytes]) -> None:
+    """Data that is made while it is printed, as of `print_data`."""
     sys.stdout.flush()
-    if isinstance(data, str) and sys.stdout.isatty():
-        data = data.translate({code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 127)})
-    sys.stdout.buffer.write(data.encode(errors="replace") if isinstance(data, str) else data)
+    escapes = {code: f"\\x{code:02x}" for code in (*range(9), *range(11, 32), 127)} if sys.stdout.isatty() else {}
+    for part in parts:
+        text = part.translate(escapes) if isinstance(part, str) and escapes else part
+        sys.stdout.buffer.write(text.encode(errors="replace") if isinstance(text, str) else text)
 
 
 def text_width(piped: int = 0) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import add_format, add_inputs, add_window, print_data, print_findings, read_timeline, text_width
+from ._options import add_format, add_inputs, add_window, print_data, print_findings, print_parts, read_timeline, text_width
 
 EXAMPLES = """\
 causes, the first that explains a moment; they add up to the idle time exactly
@@ -50,9 +50,9 @@ def run(options: argparse.Namespace) -> int:
     top = options.top if options.top is not None else 10 if options.format == "text" else -1
     idle = pipeline.idle(timeline, min_gap_ns=options.min_gap, top=top, by=options.by)
     if options.format == "json":
-        print_data(idle.to_json())
+        print_parts(idle.json_parts())
     elif options.format == "csv":
-        print_data(idle.to_csv())
+        print_parts(idle.csv_parts())
     else:
         print_data(idle.text(text_width(120)))
     if options.format != "text":

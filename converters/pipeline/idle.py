@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,10 +40,18 @@ class Idle:
 
     def to_json(self) -> bytes:
         """One JSON object, schema `rblnpb.idle/1`."""
+        return b"".join(self.json_parts())
+
+    def json_parts(self) -> Iterator[bytes]:
+        """The same in parts, each made when it is asked for: of all gaps of a long run the whole is larger than memory."""
         return render_idle_json(self.values, self.bounds)
 
     def to_csv(self) -> str:
         """A header line and a line a gap."""
+        return "".join(self.csv_parts())
+
+    def csv_parts(self) -> Sequence[str]:
+        """The same in parts."""
         return render_idle_csv(self.values)
 
     def to_pandas(self) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final, Literal
 
-__all__ = ["csv_text"]
+__all__ = ["csv_parts", "csv_text"]
 
 _BLOCK: Final = 1024
 """Rows whose cells are looked at one by one if a formula may be among them."""
@@ -28,21 +28,26 @@ def csv_text(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object
     >>> csv_text(("name", "count"), lambda: [("a\rb", 2)])
     '"name","count"\n"a\rb",2\n'
     """
-    text = _written(columns, rows(), csv.QUOTE_MINIMAL)
+    return "".join(csv_parts(columns, rows))
+
+
+def csv_parts(columns: Sequence[str], rows: Callable[[], Iterable[Sequence[object]]]) -> list[str]:
+    """What `csv_text` is made of, in order: of very many rows joined text would be a second one."""
+    parts = _written(columns, rows(), csv.QUOTE_MINIMAL)
     # Python's csv does not quote a carriage return where lines end in a line feed, and reads one as the end of a line.
-    return _written(columns, rows(), csv.QUOTE_NONNUMERIC) if "\r" in text else text
+    return _written(columns, rows(), csv.QUOTE_NONNUMERIC) if any("\r" in part for part in parts) else parts
 
 
-def _written(columns: Sequence[str], rows: Iterable[Sequence[object]], quoting: Literal[0, 2]) -> str:
-    out, left = io.StringIO(), iter(rows)
+def _written(columns: Sequence[str], rows: Iterable[Sequence[object]], quoting: Literal[0, 2]) -> list[str]:
+    parts, left = [], iter(rows)
     block: Iterable[Sequence[object]] = [columns]
     while block:
         text = _lines(block, quoting)
         if _may_hold_a_formula(text):
             text = _lines(([_harmless(cell) for cell in row] for row in block), quoting)
-        out.write(text)
+        parts.append(text)
         block = list(islice(left, _BLOCK))
-    return out.getvalue()
+    return parts
 
 
 def _lines(rows: Iterable[Sequence[object]], quoting: Literal[0, 2]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Final
@@ -11,7 +10,7 @@ from rblnpb.profile import ENGINE_NAMES
 from rblnpb.wording import counted
 
 from ..results import CauseTime, DeviceBounds, GapPart, IdleReport, Occupancy
-from ._csv_text import csv_text
+from ._csv_text import csv_parts
 from ._gap_rows import gap_columns, gap_rows, gap_texts
 from ._json_values import json_report
 from ._text_tables import TextReport
@@ -162,8 +161,8 @@ def _int(value: object) -> int:
     return value
 
 
-def render_idle_json(report: IdleReport, bounds: DeviceBounds | None = None) -> bytes:
-    """One JSON object, schema `rblnpb.idle/1`: integers in ns with the unit in the key, stable key order."""
+def render_idle_json(report: IdleReport, bounds: DeviceBounds | None = None) -> Iterator[bytes]:
+    """One JSON object, schema `rblnpb.idle/1`, in parts: integers in ns with the unit in the key, stable key order."""
     value = {
         "schema": "rblnpb.idle/1",
         "sources": report.sources,
@@ -180,13 +179,10 @@ def render_idle_json(report: IdleReport, bounds: DeviceBounds | None = None) -> 
         "gap_count": report.gap_count,
         "findings": finding_values(report.findings),
     }
-    text = io.BytesIO()
     # Gaps are many, and close the object.
-    text.write(json_report(value).removesuffix(b"\n}\n") + b',\n  "gaps": [')
-    for part in gap_texts(report.gaps):
-        text.write(part)
-    text.write((b"\n  ]" if report.gaps else b"]") + b"\n}\n")
-    return text.getvalue()
+    yield json_report(value).removesuffix(b"\n}\n") + b',\n  "gaps": ['
+    yield from gap_texts(report.gaps)
+    yield (b"\n  ]" if report.gaps else b"]") + b"\n}\n"
 
 
 def _flat(row: object) -> dict[str, object]:
@@ -210,6 +206,6 @@ def _causes_json(causes: Iterable[CauseTime]) -> dict[str, object]:
     }
 
 
-def render_idle_csv(report: IdleReport) -> str:
-    """A header and a line a gap: its place, its main cause with the evidence, and columns of causes that add up to its length."""
-    return csv_text(gap_columns(), lambda: gap_rows(report.gaps))
+def render_idle_csv(report: IdleReport) -> list[str]:
+    """A header and a line a gap, in parts: place, main cause with the evidence, and times of causes, which add up to the length."""
+    return csv_parts(gap_columns(), lambda: gap_rows(report.gaps))

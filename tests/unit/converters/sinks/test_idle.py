@@ -7,13 +7,17 @@ import io
 import json
 from dataclasses import replace
 
+import pytest
+
 from rblnpb.converters.results import (
     CAUSES,
     CauseTime,
     DeviceOccupancy,
     EngineOccupancy,
     Gap,
+    GapColumns,
     GapPart,
+    GapTable,
     IdleReport,
     KindOccupancy,
     NamedTime,
@@ -24,6 +28,15 @@ from rblnpb.converters.results import (
 from rblnpb.converters.sinks.idle import render_idle_csv, render_idle_json, render_idle_text
 from rblnpb.errors import Finding, Severity
 from tests.support.gap_tables import listed
+
+
+def json_of(report: IdleReport) -> bytes:
+    return b"".join(render_idle_json(report))
+
+
+def csv_of(report: IdleReport) -> str:
+    return "".join(render_idle_csv(report))
+
 
 ALL = Occupancy(slice_count=4, busy_ns=2_000, idle_ns=6_000, span_ns=8_000, sum_ns=3_000)
 LAUNCHED = Occupancy(slice_count=3, busy_ns=1_500, idle_ns=500, span_ns=2_000, sum_ns=1_500)
@@ -139,8 +152,8 @@ def test_the_text_sums_up_then_tells_causes_programs_and_gaps() -> None:
 
 def test_without_device_work_there_is_a_valid_report() -> None:
     assert render_idle_text(EMPTY) == NO_WORK
-    assert json.loads(render_idle_json(EMPTY))["gaps"] == []
-    assert render_idle_csv(EMPTY).count("\n") == 1
+    assert json.loads(json_of(EMPTY))["gaps"] == []
+    assert csv_of(EMPTY).count("\n") == 1
 
 
 def test_json_has_integers_with_their_unit_in_the_key() -> None:
@@ -182,7 +195,7 @@ def test_json_has_integers_with_their_unit_in_the_key() -> None:
             "evidence": {"latency_ns": 2_000, "steps_ns": {"on-its-way": 2_000}, **LAUNCH},
         },
     ]
-    assert json.loads(render_idle_json(REPORT)) == {
+    assert json.loads(json_of(REPORT)) == {
         "schema": "rblnpb.idle/1",
         "sources": ["a.pb", "t.json"],
         "by": "device",
@@ -241,7 +254,7 @@ def test_json_has_integers_with_their_unit_in_the_key() -> None:
 
 
 def test_csv_has_a_line_a_gap_whose_causes_add_up_to_its_length() -> None:
-    (row,) = csv.DictReader(io.StringIO(render_idle_csv(REPORT)))
+    (row,) = csv.DictReader(io.StringIO(csv_of(REPORT)))
     told = {key: value for key, value in row.items() if value not in ("", "0")}
     assert told == {
         "device": "rbln:0",
@@ -266,13 +279,13 @@ def test_csv_has_a_line_a_gap_whose_causes_add_up_to_its_length() -> None:
 
 def test_integers_beyond_64_bits_are_texts_in_json() -> None:
     report = replace(REPORT, all=replace(ALL, sum_ns=2**70))
-    assert json.loads(render_idle_json(report))["all"]["sum_ns"] == str(2**70)
+    assert json.loads(json_of(report))["all"]["sum_ns"] == str(2**70)
 
 
 def test_process_ids_beyond_64_bits_are_texts_in_json() -> None:
     part = replace(PARTS[0], evidence={"pid": 2**70})
     gap = replace(GAP, evidence=part.evidence, parts=(part,))
-    assert json.loads(render_idle_json(replace(REPORT, gaps=listed(gap))))["gaps"][0]["evidence"] == {"pid": str(2**70)}
+    assert json.loads(json_of(replace(REPORT, gaps=listed(gap))))["gaps"][0]["evidence"] == {"pid": str(2**70)}
 
 
 def test_several_devices_are_told_apart() -> None:
@@ -299,7 +312,7 @@ def test_a_long_name_is_cut_in_the_text_alone() -> None:
     gap = replace(GAP, after=replace(GAP.after, name="k" * 61), before=replace(GAP.before, name="b" * 60))
     report = replace(REPORT, gaps=listed(gap))
     assert f"{'k' * 57}... .. {'b' * 60}" in render_idle_text(report, width=200)
-    assert "k" * 61 in render_idle_csv(report)
+    assert "k" * 61 in csv_of(report)
 
 
 def test_a_gap_inside_a_program_and_of_an_engine_says_so() -> None:
@@ -323,3 +336,16 @@ def test_what_is_unknown_within_an_op_names_the_op() -> None:
 def test_only_the_first_programs_are_shown() -> None:
     programs = tuple(replace(REPORT.programs[0], program=f"p{at}") for at in range(12))
     assert any(line.split()[:3] == ["2", "more", "4"] for line in render_idle_text(replace(REPORT, programs=programs)).splitlines())
+
+
+def test_text_of_gaps_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def columns(low: int, high: int) -> GapColumns:
+        made.append(low)
+        return next(listed(*[GAP] * (high - low)).blocks())
+
+    monkeypatch.setattr(GapTable, "BLOCK", 1)
+    parts = render_idle_json(replace(REPORT, gaps=GapTable(3, columns)))
+    told = [(list(made), b'"start_ns"' in part) for part in parts]
+    assert [count for count, has_gap in told if has_gap] == [[0], [0, 1], [0, 1, 2]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from rblnpb.columns import ABSENT
 from rblnpb.converters.analyze.idle.gap_causes import INSIDE_PROGRAM, WITHIN_OP, explain_gaps
 from rblnpb.converters.analyze.idle.gaps import gaps_between
 from rblnpb.converters.analyze.idle.occupancy import device_calls, ordered_work
+from rblnpb.converters.analyze.idle.piece_table import PieceTable
 from rblnpb.converters.results import CAUSES, STEPS
 from rblnpb.converters.timeline import (
     JOIN_RULES,
@@ -390,3 +392,26 @@ def test_runtime_slices_without_a_name_are_the_runtimes() -> None:
     none = np.array([-1])
     busy = RuntimeSlices(np.array([20]), np.array([40]), np.array([0], np.int32), np.array([1]), np.array([1]), none, none)
     assert told(of(runtime=busy)) == [(10, 20, "queue-empty", "", "add"), (20, 60, "runtime", "", ""), ON_ITS_WAY]
+
+
+# --- many ----------------------------------------------------------------------------------------------------------------
+
+
+def test_pieces_take_little_more_memory_than_their_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PieceTable, "BLOCK", 1)
+    engines, waits = 30, 1000
+    tracks = (
+        *(Track("rbln:0", f"DMA {order}", "task_dma", is_work=True, order=order) for order in range(engines)),
+        Track("rbln:0", "Device Sync", "device_sync", is_work=False, order=engines),
+    )
+    ends = [{"start": start, "duration": 1, "track": track} for track in range(engines) for start in (0, 2 * waits + 1)]
+    sync = [{"start": 2 * at + 1, "duration": 1, "track": engines} for at in range(waits)]
+    one = timeline(slices=slices(*ends, *sync), tracks=tracks)
+    work = ordered_work(one)
+    gaps, calls = gaps_between(work, work.track), device_calls(one, work)
+    tracemalloc.start()
+    pieces = explain_gaps(one, work, calls, gaps, 1)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(pieces) == 2 * waits * engines
+    assert peak_bytes < 48 * len(pieces)
