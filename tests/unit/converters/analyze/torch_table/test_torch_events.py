@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from rblnpb.columns import ABSENT
-from rblnpb.converters.analyze.torch_table.device_links import recorded_links
+from rblnpb.converters.analyze.torch_table.device_links import no_device, recorded_links
 from rblnpb.converters.analyze.torch_table.torch_events import TorchEvents, read_events
 from rblnpb.errors import Finding, Severity
 from tests.support.torch_events import ORIGIN_NS, Event, host_trace, memory
@@ -137,3 +139,15 @@ def test_operations_and_shapes_are_read_only_when_asked_for() -> None:
 
     assert (asked.flops.tolist(), [asked.shape_texts[row] for row in asked.shapes]) == ([120, 0], ["[[3, 4], [4, 5]]", "[]"])
     assert (unasked.flops.tolist(), [unasked.shape_texts[row] for row in unasked.shapes]) == ([0, 0], ["[]", "[]"])
+
+
+def test_columns_of_all_events_are_held_once_while_they_are_put_in_order() -> None:
+    count = 20_000
+    host = host_trace(*(Event("cpu_op", "x", 10 * (at ^ 1), 5) for at in range(count)))
+    tracemalloc.start()
+    events = read_events(host, no_device(), with_flops=False, with_shapes=False)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert (events.start_ns - ORIGIN_NS).tolist() == list(range(0, 10 * count, 10))
+    assert peak_bytes < 220 * count
