@@ -134,7 +134,7 @@ class _Members:
         self._first: npt.NDArray[Any] = np.zeros(count + 1, kind)
         for block in row_blocks(len(numbers)):
             np.add.at(self._first, numbers[block] + 1, 1)
-        np.cumsum(self._first, out=self._first)
+        np.cumsum(self._first, out=self._first, dtype=kind)
         is_ascending = bool((numbers[1:] >= numbers[:-1]).all())
         self._place: Int32 | Int64 | None = None if is_ascending else self._places(numbers)
 
