@@ -7,7 +7,7 @@ import errno
 import io
 import itertools
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import BinaryIO, Final
 
@@ -17,7 +17,7 @@ from rblnpb._recorder_buffer import LossCount, Pending
 from rblnpb._recorder_display import RecordedDisplay
 from rblnpb.clock import Clock, ClockMap, ClockSnapshot, clock_maps
 from rblnpb.columns import CHUNK_LIMIT, Dependencies, DeviceSlices, Int64, Table
-from rblnpb.profile import Loss, LossReason, Session
+from rblnpb.profile import LossReason, Session
 from rblnpb.record_times import bounds
 from rblnpb.strings import StringTable
 from rblnpb.writer import StreamWriter
@@ -89,14 +89,21 @@ class RecorderFile:
             return False
         return True
 
-    def close(self, ended_monotonic_ns: int, ended_real_ns: int, unwritten: Sequence[Loss]) -> None:
-        """Write display packets and the closing packet, if the file takes them; its totals count losses that are not written, too.
+    def close(self, ended_monotonic_ns: int, ended_real_ns: int, take_losses: Callable[[], LossCount]) -> None:
+        """Write display packets, the last losses and the closing packet, if the file takes them.
 
         Without the closing packet a reader sees that the recording did not end well.
+
+        Args:
+            ended_monotonic_ns, ended_real_ns: End of the recording, in the host's clocks; 0 = not known.
+            take_losses: Gives the losses that are not written yet. Asked as late as can be, for threads that do not stop go on to
+                lose; where the file does not take them, the totals count them all the same.
         """
         with contextlib.suppress(Exception):
             for packets in self._display.packets(self._writer.strings.rows()):
                 self._writer.display(packets)
+        losses = take_losses()
+        unwritten = () if self.write_losses(losses) else losses.rows()
         with contextlib.suppress(Exception):
             self._writer.close(ended_monotonic_ns=ended_monotonic_ns, ended_real_ns=ended_real_ns, unwritten=unwritten)
 

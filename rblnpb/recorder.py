@@ -231,7 +231,10 @@ class Recorder:
             self._ended_ns = self._ended_ns or now_ns
 
     def close(self) -> None:
-        """End the recording and complete the file: losses, display packets, totals and index. The file itself stays open."""
+        """End the recording and complete the file: losses, display packets, totals and index. The file itself stays open.
+
+        What threads that go on add after that is in `losses` alone.
+        """
         if self._is_closed or self._is_forked:
             return
         self.end()
@@ -290,16 +293,18 @@ class Recorder:
         for losses in (self._losses, self._unwritten_losses):
             losses.add(kind, reason, count, now_ns, now_ns)
 
+    def _take_losses(self) -> LossCount:
+        """What was lost and is not in the file yet, which is up to who asks now."""
+        with self._lock:
+            losses, self._unwritten_losses = self._unwritten_losses, LossCount()
+        return losses
+
     def _complete(self) -> None:
         self._flush(self._clock())
         with self._writing:
             if not self._is_closed and self._ended_ns is not None:
                 self._is_closed = True
-                with self._lock:
-                    # Threads that do not stop have lost more since the flush.
-                    losses, self._unwritten_losses = self._unwritten_losses, LossCount()
-                is_written = self._output.write_losses(losses)
-                self._output.close(*self._ended_ns, () if is_written else losses.rows())
+                self._output.close(*self._ended_ns, self._take_losses)
 
     def _flush(self, now_ns: int, *, is_waiting: bool = True) -> None:
         if not self._writing.acquire(blocking=is_waiting):
@@ -314,7 +319,7 @@ class Recorder:
             with self._lock:
                 for kind, reason, count in failures:
                     self._lose(kind, reason, count, now_ns)
-                losses, self._unwritten_losses = self._unwritten_losses, LossCount()
+            losses = self._take_losses()
             if not self._output.write_losses(losses):
                 with self._lock:
                     # The next time there may be room for them.

@@ -17,11 +17,12 @@ from .text_limits import TextLimits
 KEPT_BYTES: Final = 512
 """So much of a text that was searched in vain is searched again with what follows it."""
 _KEYS: Final = rb'"(?:ph|cat|name|pid|tid|ts|dur|args|id|bp|s|cname|sf)"[ \t\r\n]{0,64}:'
+_DOCUMENT: Final = re.compile(
+    rb'\{[ \t\r\n]{0,64}"(?:schemaVersion|traceEvents|deviceProperties|distributedInfo|displayTimeUnit)"'
+    rb'|"traceEvents"[ \t\r\n]{0,64}:[ \t\r\n]{0,64}\['
+)
 _SYNC: Final = re.compile(
-    rb"(?P<event>\{[ \t\r\n]{0,64}%s)" % _KEYS
-    + rb"|(?P<end>\}[ \t\r\n]{0,64}\])"
-    + rb'|(?P<document>\{[ \t\r\n]{0,64}"(?:schemaVersion|traceEvents|deviceProperties|distributedInfo|displayTimeUnit)"'
-    + rb'|"traceEvents"[ \t\r\n]{0,64}:[ \t\r\n]{0,64}\[)'
+    rb"(?P<event>\{[ \t\r\n]{0,64}%s)" % _KEYS + rb"|(?P<end>\}[ \t\r\n]{0,64}\])" + rb"|(?P<document>%s)" % _DOCUMENT.pattern
 )
 _STRAY_BRACKET: Final = re.compile(rb"\][ \t\r\n]{0,64},?[ \t\r\n]{0,64}\{[ \t\r\n]{0,64}%s" % _KEYS)
 _FIRST_KEY: Final = re.compile(rb'[ \t\r\n]*\{[ \t\r\n]*("[^"\\]{1,64}")')
@@ -63,8 +64,17 @@ class Synchronizer:
 
     def count_events(self, text: bytes, low: int, high: int) -> int:
         """How many events begin between two places of a text that is no JSON, by the look of it."""
-        pattern = self._first_key or _beginning(b'"ph"')
-        return sum(found.start() < high and not _is_value(text, found.start()) for found in pattern.finditer(text, low))
+        return sum(found.start() < high and not _is_value(text, found.start()) for found in self._pattern().finditer(text, low))
+
+    def _pattern(self) -> re.Pattern[bytes]:
+        return self._first_key or _beginning(b'"ph"')
+
+    def _going_on(self, text: bytes, at: int) -> int:
+        """Where the next event or document begins, by the look of it; -1 where none does."""
+        events = (found.start() for found in self._pattern().finditer(text, at) if not _is_value(text, found.start()))
+        event = next(events, -1)
+        document = _DOCUMENT.search(text, at, event if event >= 0 else len(text))
+        return document.start() if document else event
 
     def next(self, text: bytes, at: int, *, is_final: bool, passed_bytes: int) -> Sync:
         """Where it goes on, from here on.
@@ -114,19 +124,19 @@ class Synchronizer:
     def ends(self, text: bytes, bracket: int, *, is_final: bool) -> bool:
         """Whether a bracket is the end of the array: the document ends behind it and its other members.
 
-        Where these are broken or cut, it is, unless events go on somewhere behind it.
+        Where these are broken or cut, it is, unless an event, as events of this document begin, or another document is behind it.
 
         Raises:
-            BrokenError: They are broken, and events go on.
-            IncompleteError: More of the text has to be seen; where there is none, they are cut, and events go on.
+            BrokenError: They are broken or cut, and it goes on at the place that this tells.
+            IncompleteError: More of the text has to be seen.
         """
         end = bracket + 1
         if self._is_object:
             try:
                 end = ValueReader(text, self._limits).read_members(end).end
             except (BrokenError, IncompleteError):
-                if _SYNC.search(text, end):
-                    raise
+                if (going_on := self._going_on(text, end)) >= 0:
+                    raise BrokenError(going_on, "the array ends, and events go on") from None
                 if not is_final:
                     raise IncompleteError from None
                 return True

@@ -46,6 +46,16 @@ def test_every_script_explains_itself(name: str) -> None:
     assert "description=__doc__" in text
 
 
+def test_every_test_is_in_a_step_of_a_full_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    steps = script("test")
+    roots = [*steps.ONCE, *(word for word in steps.PRODUCT if not word.startswith("-")), "tests/torch"]
+    paths = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")]
+
+    assert [path for path in paths if not any(f"{path}/".startswith(f"{root}/") for root in roots)] == []
+    assert all((ROOT / root).exists() for root in roots)
+
+
 def test_help_needs_nothing_installed() -> None:
     done = subprocess.run(
         [sys.executable, "-E", "-s", "-S", str(SCRIPTS / "test.py"), "--help"], capture_output=True, text=True, check=False

@@ -58,6 +58,9 @@ BASE = b'"baseTimeNanoseconds": 1790000000000000000'
         (BASE + b',"traceName": "a"b"c"}', ["lost-events", "lost-text"]),
         (b'"traceName": "a"b"c",' + BASE + b"}", ["lost-events", "lost-text"]),
         (BASE + b',"x": [1,2', ["lost-events", "cut-short"]),
+        (BASE + b',"deviceProperties":[{"id":0}],"traceName":"x', ["lost-events", "cut-short"]),
+        (b'"distributedInfo":{"pg":[{"name":"a"}]},' + BASE + b',"traceName":"x', ["lost-events", "cut-short"]),
+        (BASE + b',"x":{"id":3},"traceName":"x"y"}', ["lost-events", "lost-text"]),
     ],
 )
 def test_what_is_broken_behind_the_events_is_their_end_behind_a_lost_event_too(tail: bytes, codes: list[str]) -> None:
