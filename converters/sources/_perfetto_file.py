@@ -43,8 +43,8 @@ class VendorFile:
 
     @property
     def host_count(self) -> int:
-        """How many slices and samples of the host it holds."""
-        return self.slices.host_count + self.samples.host_count
+        """How many slices and samples of the host it holds, and events that make no whole slice."""
+        return self.slices.host_count + self.samples.host_count + self.slices.host_part_count
 
     def device_tracks(self) -> list[Hashable]:
         """Keys of tracks of events that are not the host's, as far as nothing but the track tells."""

@@ -60,11 +60,12 @@ def _hosts(files: Sequence[VendorFile]) -> Iterator[Finding]:
     """What of the host is in the files, which has no place in a profile."""
     for file in files:
         counts = (
-            (file.slices.host_count, "slice"),
+            (file.slices.host_count, "slice", "slices"),
             (file.samples.host_count, "sample of a counter", "samples of counters"),
             (file.slices.host_edge_count, "flow from or to them", "flows from or to them"),
+            *((file.slices.host_odd[what], one, what) for what, (_, _, one, _) in _ODD.items()),
         )
-        left = ", ".join(counted(number, *names) for number, *names in counts if number)
+        left = ", ".join(counted(number, one, several) for number, one, several in counts if number)
         if not OUR_CATEGORIES.isdisjoint(file.events.categories):
             message = (
                 f"{file.name} was written for viewers by rblnpb convert: what host and runtime did is not read here "

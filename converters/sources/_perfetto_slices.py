@@ -32,8 +32,9 @@ class FileSlices:
         clock, track, name, argument, category: int64[n]; rows of what the EventReader calls so.
         start, duration: uint64[n]; ns of the clock.
         edges: int64[2, k]; rows of slices: one that ends, and one that starts after it.
-        odd: What could not be put together, by what it is, in the plural.
+        odd: What of devices could not be put together, by what it is, in the plural.
         host_count, host_edge_count: Slices of the host, and edges from or to them, which are not among these.
+        host_odd: What of the host could not be put together, likewise.
     """
 
     clock: Int64
@@ -47,9 +48,15 @@ class FileSlices:
     odd: Counter[str]
     host_count: int
     host_edge_count: int
+    host_odd: Counter[str]
 
     def __len__(self) -> int:
         return len(self.start)
+
+    @property
+    def host_part_count(self) -> int:
+        """How many events of the host make no whole slice."""
+        return self.host_odd[_UNCLOSED] + self.host_odd[_UNOPENED]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +78,8 @@ class FileSamples:
 
 
 _NONE: Final = -1
+_UNCLOSED: Final = "slices without an end"
+_UNOPENED: Final = "ends without a begin"
 
 
 def put_together(events: EventReader, is_hosts: HostTable) -> FileSlices:
@@ -89,9 +98,9 @@ def put_together(events: EventReader, is_hosts: HostTable) -> FileSlices:
     begins = np.flatnonzero(is_whole & ~is_host)
     row_of = np.full(len(time), _NONE, np.int64)
     row_of[begins] = np.arange(len(begins))
-    odd = _odd(np.array(events.type, np.int64), slice_of, end_of, ~is_host)
+    odd, host_odd = (_odd(np.array(events.type, np.int64), slice_of, end_of, side) for side in (~is_host, is_host))
     begin_of = np.where((slice_of == _NONE) | ~is_whole[slice_of], _NONE, slice_of) if len(time) else slice_of
-    edges = row_of[_edges(events, time, begin_of, is_host, odd)]
+    edges = row_of[_edges(events, time, begin_of, is_host, (odd, host_odd))]
     is_devices = (edges != _NONE).all(axis=0)
     name, argument = (np.array(column, np.int64) for column in (events.name, events.argument))
     ends = end_of[begins]
@@ -109,6 +118,7 @@ def put_together(events: EventReader, is_hosts: HostTable) -> FileSlices:
         odd=odd,
         host_count=int((is_whole & is_host).sum()),
         host_edge_count=int((~is_devices).sum()),
+        host_odd=host_odd,
     )
 
 
@@ -132,18 +142,21 @@ def _nested(order: list[int], lanes: list[int], types: list[int]) -> tuple[Int64
     return slice_of, end_of
 
 
-def _odd(types: Int64, slice_of: Int64, end_of: Int64, is_devices: Bool) -> Counter[str]:
-    """What of the events of devices has no other half."""
+def _odd(types: Int64, slice_of: Int64, end_of: Int64, is_side: Bool) -> Counter[str]:
+    """What of the events of one side, devices or host, has no other half."""
     return Counter(
         {
-            "slices without an end": int(((types == BEGIN) & (end_of == _NONE) & is_devices).sum()),
-            "ends without a begin": int(((types == END) & (slice_of == _NONE) & is_devices).sum()),
+            _UNCLOSED: int(((types == BEGIN) & (end_of == _NONE) & is_side).sum()),
+            _UNOPENED: int(((types == END) & (slice_of == _NONE) & is_side).sum()),
         }
     )
 
 
-def _edges(events: EventReader, time: UInt64, begin_of: Int64, is_host: Bool, odd: Counter[str]) -> Int64:
-    """int64[2, k]; begins of slices that flows lead from and to, each pair once, in the order of time."""
+def _edges(events: EventReader, time: UInt64, begin_of: Int64, is_host: Bool, odd: tuple[Counter[str], Counter[str]]) -> Int64:
+    """int64[2, k]; begins of slices that flows lead from and to, each pair once, in the order of time.
+
+    What cannot be led is counted in `odd`, for devices and for the host.
+    """
     if not events.flows:
         return np.empty((2, 0), np.int64)
     rows = np.array([row for row, _, _ in events.flows], np.int64)
@@ -155,9 +168,10 @@ def _edges(events: EventReader, time: UInt64, begin_of: Int64, is_host: Bool, od
         here = int(begin_of[row])
         before = last.get(number)
         if here == _NONE:
-            odd["flows at no slice"] += not is_host[row]
+            odd[int(is_host[row])]["flows at no slice"] += 1
         elif before is None and is_end:
-            odd["flows that end and never began"] += not is_host[row]
+            # An end seldom has a category: the slice tells whose it is.
+            odd[int(is_host[here])]["flows that end and never began"] += 1
         else:
             if before is not None and before != here:
                 edges[before, here] = None

@@ -428,20 +428,46 @@ def test_samples_and_flows_of_the_host_go_with_its_slices() -> None:
     assert (len(profile.counters), len(profile.dependencies)) == (0, 2)
 
 
-def test_nothing_odd_is_told_of_the_host() -> None:
+def test_what_is_odd_of_the_host_is_told_of_the_host_alone() -> None:
     odd: dict[str, Any] = {
         "debug_annotations": [{"name": "transfer", "string_value": "many"}, {"name": "note", "int_value": 1}],
         "correlation_id": 4,
     }
     packets = [*pair(0, 90, 101, **odd), event(END, 95, 101), event(BEGIN, 96, 101, terminating_flow_ids=[9])]
-    assert left_out(beside_a_call(*MAIN_THREAD, *packets)) == (0, [("host-rows", 1)])
+    profile = beside_a_call(*MAIN_THREAD, *packets, event(INSTANT, 97, 102, terminating_flow_ids=[8, 7]), event(END, 98, 102))
+    assert left_out(profile) == (0, [("host-rows", 5)])
+    assert profile.findings[0].message.endswith(
+        "(2 slices, 1 slice without an end, 2 ends without a begin, 1 flow at no slice, 2 flows that end and never began)"
+    )
 
 
-def test_a_clock_that_the_host_alone_has_is_none_of_the_profile() -> None:
+def test_of_a_host_nothing_may_be_whole() -> None:
+    profile = beside_a_call(thread(101, 5), *(event(BEGIN, at, 101, categories=["cpu_op"]) for at in (0, 1)))
+    assert left_out(profile) == (0, [("host-rows", 2)])
+    assert profile.findings[0].message.endswith("(2 slices without an end)")
+
+
+def test_a_trace_of_ours_for_viewers_counts_what_is_no_whole_slice() -> None:
+    packets = [*pair(0, 90, 101, categories=["rbln_runtime"]), event(END, 95, 101), event(END, 96, 101)]
+    profile = beside_a_call(thread(101, 5), *packets)
+    assert left_out(profile) == (0, [("written-for-viewers", 3)])
+    assert "(1 slice, 2 ends without a begin); give" in profile.findings[0].message
+
+
+def test_a_flow_at_the_end_of_a_slice_of_the_host_is_the_hosts() -> None:
+    stream = [process(1, 1, "python", "GPU 0"), thread(2, 7, "stream 7", pid=1), *pair(0, 5, 2, categories=["kernel"])]
+    call = [event(BEGIN, 6, 2, categories=["python_function"]), event(END, 9, 2, terminating_flow_ids=[3])]
+    profile = read(encode([*stream, *call]))
+    assert left_out(profile)[1] == [("host-rows", 1)]
+    assert profile.findings[0].message.endswith("(1 slice, 1 flow that ends and never began)")
+
+
+@pytest.mark.parametrize("count", [pytest.param(2, id="a slice"), pytest.param(1, id="a slice that never ends")])
+def test_a_clock_that_the_host_alone_has_is_none_of_the_profile(count: int) -> None:
     begin, end = pair(0, 90, 101)
     for one in (begin, end):
         one.timestamp_clock_id = BOOTTIME
-    assert [clock.name for clock in beside_a_call(*MAIN_THREAD, begin, end).clocks] == ["device clock of the file"]
+    assert [clock.name for clock in beside_a_call(*MAIN_THREAD, *(begin, end)[:count]).clocks] == ["device clock of the file"]
 
 
 def test_functions_in_the_process_of_a_device_are_the_hosts_and_waits_on_its_streams_no_work() -> None:
