@@ -4,10 +4,15 @@ The vendor's files hold devices alone, whose engines are threads of processes as
 thread tells nothing. So the trace has to say it: by categories of events, by what it calls a process and the engines in it, by the
 main thread that a process of the host has, whose number is the process's. In a trace that shows nothing of the host in any of these
 ways, all is a device's.
+
+A process may be called after the device that it works for: "RBLN1 launcher" is a device where nothing but its name tells, and a
+program where it has a main thread. A name with no more words than a device's is stronger than a main thread, which may have the
+number of its process by chance in a file of the vendor's; so is an engine's name on that thread.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from typing import Final
 
@@ -29,6 +34,12 @@ HostTable = npt.NDArray[np.bool_]
 _CPU: Final = "CPU"
 """What torch labels processes of the host with."""
 
+_WORD: Final = re.compile(r"[^\W_]+")
+_WORDS_OF_DEVICES: Final = frozenset(
+    {"rbln", "npu", "device", "dev", "card", "chiplet", "rebellions", "atom", "rebel", "max", "quad"}
+)
+"""What names of devices consist of, beside numbers and words with a number in them, as models have."""
+
 
 def host_table(events: EventReader) -> HostTable:
     """Which events are the host's, by track and category.
@@ -44,7 +55,9 @@ def host_table(events: EventReader) -> HostTable:
     said: dict[Group, set[Category]] = {group: set() for group in members}
     for track, category in set(zip(events.track, events.category, strict=True)):
         said[groups[track]].add(categories[category])
-    told = {group: _is_hosts(tracks, group, keys, said[group]) for group, keys in members.items()}
+    starts = [group for group, keys in members.items() if any(_begins_program(tracks, key) for key in keys)]
+    programs = {one for group in starts for one in (group, group.other())}
+    told = {group: _is_hosts(tracks, group, keys, said[group], is_program=group in programs) for group, keys in members.items()}
     # In files of the vendor's what nothing tells is a device's. Where categories tell devices and host apart, or a host is seen,
     # it is the host's: not all that a host does has a sign.
     otherwise = True in told.values() or any(one.is_hosts or one.is_devices for some in said.values() for one in some)
@@ -55,7 +68,20 @@ def host_table(events: EventReader) -> HostTable:
     return (np.array(of_track, np.bool_).reshape(-1, 1) | always) & ~never
 
 
-def _is_hosts(tracks: TrackBook, group: Group, keys: list[Hashable], said: set[Category]) -> bool | None:
+def _begins_program(tracks: TrackBook, key: Hashable) -> bool:
+    return tracks.is_main_thread(key) and kind_of(tracks.name_of(key)) is EngineKind.UNKNOWN
+
+
+def _is_bare(name: str) -> bool:
+    """Whether a name has no more words than a device's has.
+
+    >>> _is_bare("RBLN-CA25 NPU 0"), _is_bare("rbln:1"), _is_bare("RBLN1 launcher")
+    (True, True, False)
+    """
+    return all(word in _WORDS_OF_DEVICES or any(map(str.isdigit, word)) for word in _WORD.findall(name.casefold()))
+
+
+def _is_hosts(tracks: TrackBook, group: Group, keys: list[Hashable], said: set[Category], *, is_program: bool) -> bool | None:
     """Whether a group of tracks is the host's, by the surest sign that there is; None where nothing tells."""
     labels = tracks.labels(group)
     kinds = {kind_of(tracks.name_of(key)) for key in keys} - {EngineKind.UNKNOWN}
@@ -65,7 +91,8 @@ def _is_hosts(tracks: TrackBook, group: Group, keys: list[Hashable], said: set[C
         return False
     # A thread is called as a program likes: "npu0-worker" is no device.
     names = labels if group.is_thread else [*labels, *map(tracks.name_of, keys)]
-    if any(device_ordinal(name) is not None for name in names):
+    loose = {label for label in labels if not _is_bare(label)} if is_program else set()
+    if any(device_ordinal(name) is not None for name in names if name not in loose):
         return False
     if any(tracks.is_main_thread(key) for key in keys):
         return True

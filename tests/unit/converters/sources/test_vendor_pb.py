@@ -390,6 +390,19 @@ MAIN_THREAD = (process(100, HOST_PID), thread(101, HOST_PID), thread(102, HOST_P
         pytest.param(
             [*MAIN_THREAD, thread(103, 77, "copy"), *pair(0, 90, 102), *pair(0, 90, 103)], id="a thread with a word of an engine"
         ),
+        pytest.param(
+            [process(100, 7, "RBLN1 launcher"), thread(101, 7, pid=7), *pair(0, 90, 101), *pair(0, 90, 100)],
+            id="a program called after a device",
+        ),
+        pytest.param(
+            [
+                process(100, 7, "serve.py --device 1"),
+                *(thread(94 + tid, tid, pid=7) for tid in (7, 8)),
+                *pair(0, 90, 101),
+                *pair(0, 90, 102),
+            ],
+            id="a program with a device in its command",
+        ),
     ],
 )
 def test_what_a_host_did_is_left_out_and_counted(packets: list[Any]) -> None:
@@ -408,6 +421,20 @@ def test_what_a_host_did_is_left_out_and_counted(packets: list[Any]) -> None:
         ),
         pytest.param(
             [process(100, 7, "x", "NPU 1"), thread(101, 7, "y", pid=7), *pair(9000, 9090, 101)], id="one labelled a device"
+        ),
+        pytest.param(
+            [process(100, 7, "RBLN-CA25 NPU 1 (ATOM-Max)"), thread(101, 7, "y", pid=7), *pair(9000, 9090, 101)],
+            id="one with its model",
+        ),
+        pytest.param(
+            [process(100, 7, "RBLN1 lanes"), thread(101, 8, pid=7), *pair(9000, 9090, 101)], id="more words, no main thread"
+        ),
+        pytest.param(
+            [process(100, 7, "RBLN1 lanes"), thread(101, 7, "copy", pid=7), *pair(9000, 9090, 101)], id="more words, but an engine"
+        ),
+        pytest.param(
+            [process(100, 7, "serve"), thread(101, 7, pid=7), row(102, 100, "NPU 1 queue"), *pair(9000, 9090, 102)],
+            id="rows of a device in a program",
         ),
         pytest.param([process(100, 7), thread(101, 7, NEURAL_DMA, pid=7), *pair(9000, 9090, 101)], id="an engine"),
         pytest.param([*MAIN_THREAD, row(103, 100, NEURAL_DMA), *pair(9000, 9090, 103)], id="an engine in a process of the host"),
