@@ -7,12 +7,13 @@ pipe, standard input) is copied to a temporary file first.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import tempfile
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO, Final
 
 from rblnpb.errors import FormatError, TruncatedError
@@ -191,16 +192,30 @@ def _stored_blocks(document: InputDocument, at: int) -> Iterator[bytes]:
 
 
 def _spooled(stream: BinaryIO, name: str, limits: TextLimits) -> InputDocument:
-    spool = tempfile.TemporaryFile(prefix="rblnpb-")  # noqa: SIM115  lives as long as the document
+    """A document of a copy of a stream: it has to be read more than once."""
     try:
-        shutil.copyfileobj(stream, spool, BLOCK_BYTES)
-        spool.flush()
+        spool = tempfile.TemporaryFile(prefix="rblnpb-")  # noqa: SIM115  lives as long as the document
+    except OSError as error:
+        raise _no_room(name, error) from error
+    try:
+        for block in iter(partial(stream.read, BLOCK_BYTES), b""):
+            try:
+                spool.write(block)
+                spool.flush()
+            except OSError as error:
+                raise _no_room(name, error) from error
     except (OSError, ValueError) as error:
-        spool.close()
-        raise _unreadable(name, error) from error
+        with suppress(OSError):
+            spool.close()
+        raise error if isinstance(error, FormatError) else _unreadable(name, error) from error
     document = InputDocument(name, "", spool, spool.tell(), limits)
     weakref.finalize(document, spool.close)
     return document
+
+
+def _no_room(name: str, error: OSError) -> FormatError:
+    reason = f"a copy of it cannot be kept in {tempfile.gettempdir()} ({error.strerror or error}); set TMPDIR to a folder with room"
+    return FormatError(name, reason)
 
 
 def _stream_name(stream: BinaryIO) -> str:

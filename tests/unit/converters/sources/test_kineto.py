@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import io
 import json
@@ -803,3 +804,23 @@ def test_numbers_in_a_list_before_the_events_are_no_damage() -> None:
     text = b'{"distributedInfo": {"ranks": [0, 1, 2,3], "of": [null,true, false]}, "traceEvents": [{"ph": "X", "ts": 1, "dur": 2}]}'
     host = read_host(io.BytesIO(text), strict=True)
     assert (len(host.events), host.metadata["distributedInfo"]) == (1, {"ranks": [0, 1, 2, 3], "of": [None, True, False]})
+
+
+def test_a_copy_of_a_stream_that_finds_no_room_names_the_folder_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
+    monkeypatch.setattr("tempfile.tempdir", "/somewhere")
+    with pytest.raises(FormatError, match=r"a copy of it cannot be kept in /somewhere \(No space left on device\); set TMPDIR"):
+        read_host(io.BytesIO(b"[]"))
+
+
+def test_a_stream_that_breaks_off_is_what_cannot_be_read() -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(FormatError, match="input/output error"):
+        read_host(Broken())
