@@ -84,16 +84,27 @@ def facts(host: HostTrace) -> dict[str, Any]:
     return {**values, "document": None, "events": {name: column.tolist() for name, column in host.events.columns().items()}}
 
 
-def has_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that are begun, as they are begun: others of these tests may have some of their own."""
+    found: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def begin(*command: Any, **how: Any) -> subprocess.Popen[bytes]:
+        found.append(popen(*command, **how))
+        return found[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", begin)
+    return found
+
+
+def have_ended(begun: list[subprocess.Popen[bytes]]) -> list[bool]:
+    """Of each process whether somebody has waited for its end."""
+    return [process.returncode is not None for process in begun]
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_processes_read_what_one_process_reads(tmp_path: Path, is_packed: bool) -> None:
+def test_processes_read_what_one_process_reads(tmp_path: Path, begun: list[subprocess.Popen[bytes]], is_packed: bool) -> None:
     path, text = tmp_path / "trace", document()
     path.write_bytes(gzip.compress(text[:5000]) + gzip.compress(text[5000:]) + b"rest" if is_packed else text)
     reports: list[int] = []
@@ -105,7 +116,7 @@ def test_processes_read_what_one_process_reads(tmp_path: Path, is_packed: bool) 
     assert all_of(found) == all_of(alone(path))
     assert len(reports) == -(-len(text) // SIZES.segment_bytes)
     assert reports[-1] == path.stat().st_size
-    assert not has_children()
+    assert have_ended(begun) == [True, True]
 
 
 def test_events_that_are_written_in_two_ways_are_the_same_by_two_processes(trace: Path) -> None:
@@ -154,12 +165,16 @@ def test_what_the_environment_says_to_python_is_not_heard(trace: Path, tmp_path:
     ids=["killed", "cut-in-length", "cut-in-answer", "no-memory"],
 )
 def test_a_process_that_is_lost_leaves_the_trace_to_one(
-    trace: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, program: str
+    trace: Path,
+    begun: list[subprocess.Popen[bytes]],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    program: str,
 ) -> None:
     monkeypatch.setattr(_shared_reading, "_PROGRAM", program)
 
     assert together(trace) is None
-    assert not has_children()
+    assert have_ended(begun) == [True]
     assert capfd.readouterr() == ("", "")
 
 
@@ -169,13 +184,13 @@ def test_where_no_process_can_be_started_one_reads_the_trace(trace: Path, monkey
     assert together(trace) is None
 
 
-def test_an_exception_of_whoever_asks_ends_the_others(trace: Path) -> None:
+def test_an_exception_of_whoever_asks_ends_the_others(trace: Path, begun: list[subprocess.Popen[bytes]]) -> None:
     def refuse(_: int) -> None:
         raise OSError("the terminal is gone")
 
     with pytest.raises(OSError, match="the terminal is gone"):
         together(trace, 3, refuse)
-    assert not has_children()
+    assert have_ended(begun) == [True, True]
 
 
 def test_a_file_that_changes_is_left_to_one(trace: Path) -> None:
