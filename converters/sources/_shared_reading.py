@@ -89,10 +89,10 @@ def read_together(
         return None
     with ExitStack() as running:
         try:
-            helpers = [running.enter_context(_helper(plan)) for _ in range(jobs - 1)]
-            with closing(_in_order(SegmentReader(plan), helpers)) as segments:
+            processes = [running.enter_context(_reading_process(plan)) for _ in range(jobs - 1)]
+            with closing(_in_order(SegmentReader(plan), processes)) as segments:
                 found = _joined(segments, plan, head, report)
-        except _LostError:
+        except _LostProcessError:
             return None
     # Each process has opened the file by itself: it has to have been the same one.
     return found if identity == _identity(document) else None
@@ -130,25 +130,25 @@ def _is_unicode(text: bytes) -> bool:
     return True
 
 
-def _in_order(reader: SegmentReader, helpers: Sequence[_Helper]) -> Generator[Segment | None, None, None]:
+def _in_order(reader: SegmentReader, processes: Sequence[_ReadingProcess]) -> Generator[Segment | None, None, None]:
     """The segments, by whomever they are read; None for one that nobody can read in this way.
 
     Raises:
-        _LostError: A process has ended.
+        _LostProcessError: A process has ended.
     """
     numbers, following = count(), 0
     held: dict[int, Segment | None] = {}
     with selectors.DefaultSelector() as answering:
-        for helper in helpers:
-            answering.register(helper.answers, selectors.EVENT_READ, helper)
+        for process in processes:
+            answering.register(process.answers, selectors.EVENT_READ, process)
         while True:
             # What this process has read of what comes later would fill the memory while another one is slow.
-            is_far_ahead = len(held) >= _MOST_AHEAD * (1 + len(helpers))
+            is_far_ahead = len(held) >= _MOST_AHEAD * (1 + len(processes))
             if not is_far_ahead:
                 number = next(numbers)
                 held[number] = reader.read(number)
-            for helper in helpers:
-                helper.ask(numbers)
+            for process in processes:
+                process.ask(numbers)
             for key, _ in answering.select(None if is_far_ahead else 0):
                 number, segment = key.data.receive()
                 held[number] = segment
@@ -157,11 +157,11 @@ def _in_order(reader: SegmentReader, helpers: Sequence[_Helper]) -> Generator[Se
                 following += 1
 
 
-class _LostError(Exception):
-    """A process that should help has ended, or was never had."""
+class _LostProcessError(Exception):
+    """A process that should read has ended, or was never had."""
 
 
-class _Helper:
+class _ReadingProcess:
     """A process that reads segments.
 
     Attributes:
@@ -192,7 +192,7 @@ class _Helper:
         try:
             self._requests.write(data)
         except OSError as error:
-            raise _LostError from error
+            raise _LostProcessError from error
 
     def _read(self, size: int) -> bytearray:
         data = bytearray(size)
@@ -200,19 +200,19 @@ class _Helper:
         while view:
             count = self.answers.readinto(view)
             if not count:
-                raise _LostError
+                raise _LostProcessError
             view = view[count:]
         return data
 
 
 @contextmanager
-def _helper(plan: SegmentPlan) -> Iterator[_Helper]:
+def _reading_process(plan: SegmentPlan) -> Iterator[_ReadingProcess]:
     """A process that reads segments; it ends with the block.
 
     It finds what it imports where this process does, whatever its environment says, and whatever lies in the folder where it runs.
 
     Raises:
-        _LostError: It cannot be had.
+        _LostProcessError: It cannot be had.
     """
     home = str(Path(rblnpb.__file__).resolve().parents[1])
     path = json.dumps([*(entry for entry in sys.path if isinstance(entry, str)), home])
@@ -220,14 +220,14 @@ def _helper(plan: SegmentPlan) -> Iterator[_Helper]:
     try:
         process = subprocess.Popen(command, bufsize=0, stdin=_PIPE, stdout=_PIPE, stderr=subprocess.DEVNULL)  # noqa: S603  # ourselves
     except OSError as error:
-        raise _LostError from error
+        raise _LostProcessError from error
     # Unbuffered, they are the files themselves: what a buffer held could not be waited for.
     requests, answers = cast("FileIO", process.stdin), cast("FileIO", process.stdout)
     try:
         _widen(answers)
-        helper = _Helper(requests, answers)
-        helper.begin(plan)
-        yield helper
+        reading = _ReadingProcess(requests, answers)
+        reading.begin(plan)
+        yield reading
     finally:
         # There is nothing that it could leave behind.
         process.kill()

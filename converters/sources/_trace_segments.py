@@ -1,7 +1,7 @@
-"""Segments of a trace, read by whoever has their numbers: by the process that reads the trace, or by one that helps it.
+"""Segments of a trace, read by whoever has their numbers: by the process that reads the trace, or by one that it began.
 
-What helps is this module in a process of its own: it is told what to read on its standard input, and its standard output gives the
-rows, as pickles, which nobody but the two processes ever sees.
+The other one is this module in a process of its own: it is told what to read on its standard input, and its standard output gives
+the rows, as pickles, which nobody but the two processes ever sees.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _send(found: SimpleQueue[bytes | None], answers: BinaryIO) -> None:
 
 
 def main() -> None:
-    """What a process runs that helps another one."""
-    # Ctrl-C reaches all processes of a terminal; the one that is helped ends the others.
+    """What a process runs that another one began to read with it."""
+    # Ctrl-C reaches all processes of a terminal; the one that began the others ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -118,7 +118,7 @@ def what_was_read(printed: bytes) -> Mapping[str, float]:
 
 
 def set_up_jobs(count: int, folder: Path) -> Work:
-    """Two processes beside one; each side is a process, whose helper counts with it."""
+    """Two processes beside one; each side is a process, and one that it begins counts with it."""
     path = str(trace_file(folder, count))
     ours, alone = (Side(Process([sys.executable, "-c", READING, path, jobs]), what_was_read) for jobs in ("2", "1"))
     return Work(ours, alone, figures=lambda printed: {"wall ns": json.loads(printed)["wall_s"] / count * 1e9})

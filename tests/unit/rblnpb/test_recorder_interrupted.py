@@ -150,12 +150,12 @@ def _signalled(file: Gate, handler: Callable[..., None], work: Callable[[], None
         file.may_go_on.set()
 
     before = signal.signal(signal.SIGINT, handler)
-    helper = threading.Thread(target=interrupt)
-    helper.start()
+    interrupter = threading.Thread(target=interrupt)
+    interrupter.start()
     try:
         work()
     finally:
-        helper.join()
+        interrupter.join()
         signal.signal(signal.SIGINT, before)
 
 
