@@ -82,8 +82,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """--jobs."""
-    help_text = "by how many processes a large host trace is read at most, with the same result; default: one for each core"
-    parser.add_argument("--jobs", type=positive, metavar="N", help=help_text)
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        metavar="N",
+        help="by how many processes a host trace is read at most, with the same result: one, and one more for each 128 MiB of it, "
+        "or 12 MiB of gzip data; default: one for each core, 8 at most",
+    )
 
 
 def add_window(parser: argparse.ArgumentParser) -> None:

@@ -354,8 +354,45 @@ def test_a_small_file_is_worth_one_process_and_no_more_than_are_allowed_read_a_l
     assert worthwhile_jobs(replace(open_document(path), path=""), 9) == 1
     path.write_bytes(b"\x1f\x8b" + bytes((12 << 20) - 2))
     assert worthwhile_jobs(open_document(path), None) == 2
-    monkeypatch.setattr(sys, "executable", "")
-    assert worthwhile_jobs(open_document(path), None) == 1
+
+
+def test_many_cores_are_taken_only_where_somebody_asks_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(96)), raising=False)
+    path = tmp_path / "trace.json"
+    path.touch()
+    os.truncate(path, 20 << 30)
+
+    assert worthwhile_jobs(open_document(path), None) == 8
+    assert worthwhile_jobs(open_document(path), 40) == 40
+
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    for cores, jobs in {96: 8, 2: 2, None: 1}.items():
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert worthwhile_jobs(open_document(path), None) == jobs
+
+
+@pytest.mark.parametrize(
+    ("executable", "jobs"),
+    [
+        ("/usr/bin/python3.11", 2),
+        ("/opt/Python.framework/Resources/Python.app/Contents/MacOS/Python", 2),
+        ("/opt/pypy/bin/pypy3", 2),
+        ("/usr/bin/blender", 1),
+        ("/opt/python/bin/uwsgi", 1),
+        ("/usr/sbin/apache2", 1),
+        ("", 1),
+        (None, 1),
+    ],
+)
+def test_a_program_that_is_no_interpreter_is_not_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str | None, jobs: int
+) -> None:
+    path = tmp_path / "trace.json"
+    path.touch()
+    os.truncate(path, 128 << 20)
+    monkeypatch.setattr(sys, "executable", executable)
+
+    assert worthwhile_jobs(open_document(path), 2) == jobs
 
 
 def test_no_process_at_all_is_refused(trace: Path) -> None:
