@@ -81,7 +81,7 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
         names: A key of NAME_STYLES.
         display: As of `rblnpb.write`.
         force: Overwrite a file that is there.
-        jobs: By how many processes a large host trace may be read; see `read_host`.
+        jobs: By how many processes a large host trace, as `from_host` names it, may be read; see `read_host`.
         program, calls, records, npu, seed, instances, threads, drained: As of `rblnpb.sim.simulate`; None = its default.
 
     Raises:
@@ -93,6 +93,8 @@ def simulate_to_file(  # noqa: PLR0913  # one keyword for each choice of the use
     if isinstance(path, (str, os.PathLike)):
         require_writable(path, force=force)
         name = display_name(path)
+    if from_host is None and jobs not in (None, 1):
+        raise UsageError("--jobs goes with --from-host alone: without a host trace there is nothing to read")
     chosen: dict[str, object] = {"program": program, "calls": calls, "records": records, "drained": drained}
     if from_host is not None:
         if program is not None:

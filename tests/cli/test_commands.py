@@ -377,6 +377,7 @@ def test_a_bad_input_is_one_line_that_says_what_it_is(rblnpb_: Run, command: str
         ("simulate -o n.pb --from-host a.pb", 3, "cannot read a.pb: expected a trace in JSON"),
         ("simulate -o n.pb --from-host void.json", 2, "has no operator that would launch work on a device"),
         ("simulate -o n.pb --from-host t.json --program mm", 2, "--program and --from-host exclude each other"),
+        ("simulate -o n.pb --jobs 5", 2, "--jobs goes with --from-host alone"),
         ("", 2, "the following arguments are required: COMMAND"),
         ("merge a.pb", 2, "invalid choice: 'merge'"),
         ("status", 2, "the following arguments are required: INPUT"),

@@ -80,6 +80,18 @@ def test_choices_that_the_trace_makes_are_refused(trace: Path, tmp_path: Path, c
     assert [path.name for path in tmp_path.iterdir()] == ["trace.json"]
 
 
+@pytest.mark.parametrize("jobs", [0, 2])
+def test_processes_that_would_have_no_trace_to_read_are_refused(tmp_path: Path, jobs: int) -> None:
+    with pytest.raises(UsageError, match="--jobs goes with --from-host alone: without a host trace there is nothing to read"):
+        simulate_to_file(tmp_path / "a.pb", jobs=jobs)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("jobs", [None, 1])
+def test_a_simulation_that_reads_no_trace_is_that_of_this_process(tmp_path: Path, jobs: int | None) -> None:
+    assert simulate_to_file(tmp_path / "a.pb", jobs=jobs).endswith(f"Saved: {tmp_path / 'a.pb'}\n")
+
+
 def test_a_file_that_is_there_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     (tmp_path / "a.pb").touch()
     with pytest.raises(OutputError, match="exists already"):
