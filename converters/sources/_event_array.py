@@ -76,6 +76,7 @@ def split_events(blocks: Iterator[bytes], take: Take, name: str, sizes: CutSizes
     Raises:
         JsonSyntaxError: The text is no JSON, it ends early, or an event is longer than that.
         NotAProfileError: It is something else, or JSON without an array of events.
+        FormatError: Of the blocks: the document cannot be read, or its gzip data is damaged.
     """
     window = TextWindow(blocks)
     head = read_head(window, name)
@@ -90,7 +91,7 @@ def read_head(window: TextWindow, name: str) -> bytes:
     """What stands before the first event; the window begins there afterwards.
 
     Raises:
-        JsonSyntaxError, NotAProfileError: As for `split_events`.
+        JsonSyntaxError, NotAProfileError, FormatError: As for `split_events`.
     """
     window.read(_FIRST_BYTES)
     end = _array_start(window, name)
@@ -100,7 +101,11 @@ def read_head(window: TextWindow, name: str) -> bytes:
 
 
 def read_tail(window: TextWindow) -> tuple[bytes, int]:
-    """All that is left of the document, and where it stands."""
+    """All that is left of the document, and at which byte of its text that begins; the window holds it afterwards.
+
+    Raises:
+        FormatError: As for `split_events`.
+    """
     while window.read(max(window.size, 1)):
         pass
     return window.text(), window.offset
@@ -128,7 +133,13 @@ def _no_array(text: bytes, name: str) -> Exception:
 
 
 def usual_gap(window: TextWindow, sizes: CutSizes) -> Gap | None:
-    """What `EventArray` takes for the text between two events in a window that begins at the first one; None: it must see more."""
+    """What `EventArray` takes for the text between two events in a window that begins at the first one; None: it must see more.
+
+    The window ends later afterwards, behind a first block, which is looked at for it; it begins where it did, with the same bytes.
+
+    Raises:
+        FormatError: As for `split_events`.
+    """
     window.read(_first_step(sizes) - window.size)
     part = window.first(_first_step(sizes))
     elements, _ = cut_elements(part, is_first=True)
@@ -151,7 +162,7 @@ class EventArray:
             window: Begins there, or where a segment begins.
             take: See `Take`.
             sizes: See `CutSizes`.
-            offset: Where the first event may begin.
+            offset: Where the first event may begin, in bytes of the text of the document.
             gap: What `usual_gap` says; None: it is learned on the way.
         """
         self._window = window
@@ -163,13 +174,21 @@ class EventArray:
         self._is_first = True
 
     def nominal(self, segment: int) -> int:
-        """From where in the document on a segment may begin."""
+        """From which byte of the document's text on a segment may begin."""
         return self._offset + segment * self._sizes.segment_bytes
 
     def find_segment(self, segment: int) -> bool:
-        """Let the window begin where a segment does; False when that is nowhere.
+        """Let the window begin where a segment does.
 
-        It begins before that, or where an earlier segment ended, which may be the same place.
+        Args:
+            segment: Its number, 1 at least. The window begins at its `nominal` byte or before, or, behind that, where an earlier
+                segment ended; there this one may begin, too.
+
+        Returns:
+            False when it begins nowhere within reach; the window begins where it did.
+
+        Raises:
+            FormatError: As for `split_events`.
         """
         self._is_first = False
         if self._is_empty(segment - 1):
@@ -187,7 +206,7 @@ class EventArray:
             the `]` first, white space aside.
 
         Raises:
-            JsonSyntaxError: As for `split_events`.
+            JsonSyntaxError, FormatError: As for `split_events`.
         """
         window, self._gap = self._window, self._usual
         if segment and self._is_empty(segment):
@@ -258,7 +277,7 @@ class EventArray:
         return len(elements), False
 
     def _boundary(self, segment: int) -> int | None:
-        """Where in the document a segment begins; None when that is nowhere within reach."""
+        """At which byte of the document's text a segment begins; None when that is nowhere within reach."""
         gap, window = self._usual, self._window
         if gap is None:
             return None

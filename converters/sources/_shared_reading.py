@@ -99,7 +99,12 @@ def read_together(
 
 
 def _plan(document: InputDocument, columns: frozenset[str], sizes: CutSizes) -> tuple[SegmentPlan | None, bytes]:
-    """How the segments of a document are read, and what stands before them; no plan when its events are written in no usual way."""
+    """How the segments of a document are read, and what stands before them; no plan when its events are written in no usual way.
+
+    Raises:
+        JsonSyntaxError: The text in front of the events is no JSON, or it ends early.
+        FormatError: The document cannot be read, or it is something else.
+    """
     window = TextWindow(iter(DocumentPass(document)))
     head = read_head(window, document.name)
     gap = usual_gap(window, sizes)
@@ -110,6 +115,11 @@ def _plan(document: InputDocument, columns: frozenset[str], sizes: CutSizes) -> 
 def _joined(
     segments: Iterator[Segment | None], plan: SegmentPlan, head: bytes, report: Callable[[int], None]
 ) -> SharedReading | None:
+    """The segments as one trace; None at the first one that is None: neither it nor any that follows is used.
+
+    Raises:
+        _LostProcessError: As for `_in_order`.
+    """
     made = EventColumns(plan.columns)
     for segment in segments:
         if segment is None:

@@ -85,6 +85,11 @@ class SegmentReader:
     """Reads segments of a trace, the later ones after the earlier ones."""
 
     def __init__(self, plan: SegmentPlan) -> None:
+        """Begin at the first segment.
+
+        All of them go through one object of columns. One that cannot be read leaves some of its events there, which would come
+        with the next one; but the first None ends the reading of the trace, whoever gave it, and nothing behind it is used.
+        """
         self._plan = plan
         self._made = EventColumns(plan.columns)
         self._move(0)
