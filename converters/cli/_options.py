@@ -36,6 +36,7 @@ __all__ = [
     "print_parts",
     "read",
     "read_timeline",
+    "row_limit",
     "text_width",
 ]
 
@@ -129,7 +130,8 @@ def read_timeline(options: argparse.Namespace, **how: Any) -> Timeline:
 def merged(inputs: Inputs) -> Timeline:
     """The timeline of inputs. How much of it a window leaves is told, since every number is of that alone."""
     timeline = inputs.merge()
-    print_findings((one for one in timeline.findings if one.code.startswith("window")), least="info")
+    for finding in filter(_is_of_window, timeline.findings):
+        _print(finding)
     return timeline
 
 
@@ -156,11 +158,24 @@ def positive(text: str) -> int:
 positive.__name__ = "number"
 
 
+def row_limit(text: str) -> int:
+    """A number of rows; -1: all."""
+    limit = int(text)
+    if limit < -1:
+        raise argparse.ArgumentTypeError(f"{text} is no number of rows; -1 = all")
+    return limit
+
+
+row_limit.__name__ = "number of rows"
+
+
 def output_format(options: argparse.Namespace) -> str:
     """The format of --output: as --to says, or the suffix."""
     from rblnpb.errors import UsageError
 
     name = options.output
+    if not name:
+        raise UsageError("the output has an empty name; is a variable of the shell unset?")
     if options.to is not None or name == "-":
         return options.to or "chrome"
     for suffix, form in _SUFFIXES.items():
@@ -200,10 +215,18 @@ def text_width(piped: int = 0) -> int:
 
 
 def print_findings(findings: Iterable[Finding], *, least: str = "warning") -> None:
-    """Findings at or above a severity go to stderr, a line each."""
+    """Findings at or above a severity go to stderr, a line each; what a window leaves is told by `merged`."""
     for finding in findings:
-        if finding.severity >= _SEVERITIES[least]:
-            print(f"rblnpb: {finding}", file=sys.stderr)
+        if finding.severity >= _SEVERITIES[least] and not _is_of_window(finding):
+            _print(finding)
+
+
+def _is_of_window(finding: Finding) -> bool:
+    return finding.code.startswith("window")
+
+
+def _print(finding: Finding) -> None:
+    print(f"rblnpb: {finding}", file=sys.stderr)
 
 
 class ProgressBar:

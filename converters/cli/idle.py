@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import add_format, add_inputs, add_window, print_data, print_findings, print_parts, read_timeline, text_width
+from ._options import (
+    add_format,
+    add_inputs,
+    add_window,
+    print_data,
+    print_findings,
+    print_parts,
+    read_timeline,
+    row_limit,
+    text_width,
+)
 
 EXAMPLES = """\
 causes, the first that explains a moment; they add up to the idle time exactly
@@ -35,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_window(parser)
     help_text = "how many of the longest gaps to list; -1 = all; default: 10 (JSON, CSV: all)"
-    parser.add_argument("--top", type=int, metavar="N", help=help_text)
+    parser.add_argument("--top", type=row_limit, metavar="N", help=help_text)
     parser.add_argument("--min-gap", type=int, default=1000, metavar="NS", help="shorter gaps are not looked into; default: 1000")
     help_text = "whose gaps have their causes told: those of a device as a whole, or of every engine; default: device"
     parser.add_argument("--by", choices=("device", "engine"), default="device", help=help_text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._options import add_inputs, add_window, print_data, print_findings, read_timeline, text_width
+from ._options import add_inputs, add_window, print_data, print_findings, read_timeline, row_limit, text_width
 
 # As in the face of this folder: what typing loads would be paid for by every `--help`.
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="overwrite OUT")
     parser.add_argument("--sort-by", metavar="KEY", help="column of the table, such as device_total_sum; none = first appearance")
     parser.add_argument(
-        "--row-limit", type=int, metavar="N", help="most rows of the table; -1 = all; default: 100 (JSON, CSV: all)"
+        "--row-limit", type=row_limit, metavar="N", help="most rows of the table; -1 = all; default: 100 (JSON, CSV: all)"
     )
 
 

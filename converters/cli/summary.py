@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ._options import add_format, add_inputs, add_window, positive, print_data, print_findings, read_timeline, text_width
+from ._options import add_format, add_inputs, add_window, positive, print_data, print_findings, read_timeline, row_limit, text_width
 
 # As in the face of this folder.
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "appearance",
     )
     parser.add_argument(
-        "--row-limit", type=int, default=None, metavar="N", help="most rows; -1 = all; default: 100 (JSON, CSV: all)"
+        "--row-limit", type=row_limit, default=None, metavar="N", help="most rows; -1 = all; default: 100 (JSON, CSV: all)"
     )
     add_format(parser, "text", "json", "csv")
     of_ops = parser.add_argument_group("by op")

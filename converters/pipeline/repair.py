@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from rblnpb.errors import Finding, MergeError, Severity, UsageError
 from rblnpb.profile import Profile
@@ -18,6 +18,8 @@ from .output import write_host_trace
 from .peeked import Peeked, peek
 
 __all__ = ["Repaired", "repair"]
+
+_PERFETTO: Final = (".pftrace", ".perfetto-trace")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def repair(
         )
     if found.kind is not FileKind.HOST_TRACE:
         return _repair_profile(found, target, session_id, force=force)
-    _refuse_suffix(target, ".pb", f"{found.name} is a trace in JSON and stays one: end the output in .json or .json.gz")
+    advice = f"{found.name} is a trace in JSON and stays one: end the output in .json or .json.gz"
+    _refuse_suffix(target, (".pb", *_PERFETTO), advice)
     host = read_mended(found.source, progress=progress, columns={"offset", "length"}, jobs=jobs)
     write_host_trace(host, target, force=force)
     return Repaired(tuple(finding for finding in host.findings if finding.code in DAMAGE_CODES), len(host.events))
@@ -77,7 +80,7 @@ def repair(
 
 def _repair_profile(found: Peeked, target: str | os.PathLike[str] | BinaryIO, session_id: int | None, *, force: bool) -> Repaired:
     with open_profile(found.source) as file:
-        _refuse_suffix(target, (".json", ".json.gz"), f"{file.name} is a profile and stays one: end the output in .pb")
+        _refuse_suffix(target, (".json", ".json.gz", *_PERFETTO), f"{file.name} is a profile and stays one: end the output in .pb")
         known = file.session_ids
         if session_id is None and len(known) > 1:
             names = ", ".join(f"{one:016x}" for one in known)
@@ -92,7 +95,7 @@ def _repair_profile(found: Peeked, target: str | os.PathLike[str] | BinaryIO, se
     return Repaired(findings, _records(profile))
 
 
-def _refuse_suffix(target: str | os.PathLike[str] | BinaryIO, suffixes: str | tuple[str, ...], reason: str) -> None:
+def _refuse_suffix(target: str | os.PathLike[str] | BinaryIO, suffixes: tuple[str, ...], reason: str) -> None:
     """Refuse the name of a file that would say something else of it than what it is."""
     if isinstance(target, (str, os.PathLike)) and os.fspath(target).endswith(suffixes):
         raise UsageError(f"{reason}; rblnpb convert makes the one of the other")

@@ -35,7 +35,16 @@ def found(ran: tuple[int, str, str]) -> Any:
 @pytest.mark.parametrize("name", ["a.pb", "v.json"])
 def test_every_report_is_of_the_window_and_says_so(rblnpb_: Run, command: str, name: str) -> None:
     code, out, err = rblnpb_(command, name, "--window", "0ns:30.6ms")
-    assert (code, out != "", "only what overlaps the window" in err) == (0, True, True)
+    assert (code, out != "", err.count("only what overlaps the window")) == (0, True, 1)
+
+
+@pytest.mark.parametrize("command", ["summary", "idle", "latency", "stacks", "advise"])
+def test_that_a_window_is_empty_is_said_once(rblnpb_: Run, command: str) -> None:
+    assert rblnpb_(command, "v.json", "--window", "100s:")[2].count("nothing lies in the window") == 1
+
+
+def test_that_a_window_is_empty_is_said_once_by_what_writes_it(rblnpb_: Run) -> None:
+    assert rblnpb_("convert", "v.json", "--window", "100s:", "-o", "-")[2].count("nothing lies in the window") == 1
 
 
 def test_the_parts_of_a_run_add_up_to_it(rblnpb_: Run) -> None:
