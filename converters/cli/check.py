@@ -13,6 +13,8 @@ examples:
   rblnpb check device.pb trace.json                              # each by itself; 'rblnpb status' judges how well they fit
   rblnpb check device.pb --format json --fail-on warning
   rblnpb check trace.json --format csv | cut -d, -f2-5
+
+Of several files, one that cannot be read is named among the others; the exit code is 3 then.
 """
 
 
@@ -38,4 +40,5 @@ def run(options: argparse.Namespace) -> int:
         print_data(report.to_json())
     else:
         print_data(report.to_csv() if options.format == "csv" else report.text(text_width() or None))
-    return exit_code(report.findings, options.fail_on)
+    unreadable = any(finding.code == pipeline.UNREADABLE for finding in report.findings)
+    return 3 if unreadable else exit_code(report.findings, options.fail_on)

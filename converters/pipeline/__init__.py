@@ -6,7 +6,7 @@ Every step that the command line offers is a function here; nothing here knows a
 from ..analyze.slices.step_breakdown import step_breakdown
 from .advice import Advised, advise
 from .attribution import STACK_KEYS, STACK_WEIGHTS, Attribution, FlameStacks, attribute, call_stacks
-from .checks import FileFindings, check_file, check_files
+from .checks import UNREADABLE, FileFindings, check_file, check_files
 from .idle import Idle, idle
 from .inputs import FOR_VIEWERS, Inputs, read_inputs
 from .latency import LatencyReport, measure_latency
@@ -28,6 +28,7 @@ __all__ = [
     "STACK_KEYS",
     "STACK_WEIGHTS",
     "SUMMARY_KEYS",
+    "UNREADABLE",
     "Advised",
     "Archived",
     "Attribution",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from rblnpb.errors import ClockError, Finding, Severity
+from rblnpb.errors import ClockError, Finding, FormatError, Severity
 from rblnpb.profile import Profile
 
 from ..analyze.checks.device_checks import device_findings, profile_findings
@@ -19,7 +20,10 @@ from ..timeline import HostTrace, Timeline
 from .archives import unpack
 from .inputs import display_name, read_file
 
-__all__ = ["FileFindings", "check_file", "check_files"]
+__all__ = ["UNREADABLE", "FileFindings", "check_file", "check_files"]
+
+UNREADABLE: Final = "unreadable"
+"""Code of the one finding about a file that cannot be read at all."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,21 @@ class FileFindings:
 def check_files(paths: Sequence[str | os.PathLike[str]], *, jobs: int | None = 1) -> FileFindings:
     """What is wrong with each of these files, each by itself; `jobs`: see `read_host`.
 
+    One of several that cannot be read at all has that as its finding, `unreadable`.
+
     Raises:
-        FormatError: One of them cannot be read at all.
+        FormatError: The only one cannot be read at all.
     """
-    return FileFindings(tuple(check_file(path, jobs=jobs) for path in paths))
+    if len(paths) == 1:
+        return FileFindings((check_file(paths[0], jobs=jobs),))
+    return FileFindings(tuple(_report(path, jobs) for path in paths))
+
+
+def _report(path: str | os.PathLike[str], jobs: int | None) -> CheckReport:
+    try:
+        return check_file(path, jobs=jobs)
+    except FormatError as error:
+        return CheckReport(display_name(path), (PlacedFinding(Finding(Severity.ERROR, UNREADABLE, error.reason)),))
 
 
 def check_file(path: str | os.PathLike[str], *, jobs: int | None = 1) -> CheckReport:

@@ -42,6 +42,15 @@ def test_several_files_are_each_by_themselves(rblnpb_: Run) -> None:
     assert [one["file"] for one in value["files"]] == ["t.json", "broken.json"]
 
 
+def test_one_of_several_that_cannot_be_read_is_named_and_the_others_are_checked(rblnpb_: Run) -> None:
+    code, out, err = rblnpb_("check", "missing", "t.json", "broken.json", "--format", "json")
+    files = json.loads(out)["files"]
+    assert (code, err) == (3, "")
+    assert [(one["file"], one["verdict"]) for one in files] == [("missing", "error"), ("t.json", "ok"), ("broken.json", "error")]
+    (found,) = files[0]["findings"]
+    assert (found["code"], found["message"].partition(";")[0]) == ("unreadable", "there is no such file")
+
+
 def test_a_table_has_a_row_for_each_finding(rblnpb_: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(rblnpb_("check", "broken.json", "--format", "csv")[1])))
     assert [(row["code"], row["row"]) for row in rows] == [("duplicate-events", "3"), ("crossing-slices", "1")]

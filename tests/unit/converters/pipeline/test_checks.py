@@ -90,10 +90,13 @@ def test_a_profile_whose_clocks_fit_nowhere_is_told_of_and_no_more(tmp_path: Pat
     assert "not-joined" in codes(tmp_path / "both.pb")
 
 
-def test_one_file_that_cannot_be_read_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_the_only_file_is_refused_by_its_name_when_it_cannot_be_read_and_one_of_several_has_a_finding(tmp_path: Path) -> None:
     path = write(tmp_path / "a.pb", run())
     with pytest.raises(FormatError, match="missing"):
-        check_files([path, tmp_path / "missing"])
+        check_files([tmp_path / "missing"])
+    missing, whole = check_files([tmp_path / "missing", path]).values
+    assert [finding.code for finding in missing.findings] == ["unreadable"]
+    assert whole == check_file(path)
 
 
 PUBLIC = {
