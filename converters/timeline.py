@@ -9,7 +9,7 @@ beyond the handle that copies bytes through.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -154,7 +154,8 @@ class RuntimeSlices:
         name: int32[n]; row of `Timeline.strings`.
         pid, tid: int64[n]; native ids.
         launch: int64[n]; row of `Timeline.launches`; -1 = none.
-        size_bytes: int64[n]; ABSENT = none.
+        size_bytes: int64[n]; ABSENT = none, or not read: a host trace that shows the slice keeps it.
+        event: int64[n]; row of `Timeline.host.events` that shows it already; -1 = none does.
     """
 
     start_ns: Int64
@@ -164,9 +165,17 @@ class RuntimeSlices:
     tid: Int64
     launch: Int64
     size_bytes: Int64
+    event: Int64
 
     def __len__(self) -> int:
         return len(self.start_ns)
+
+    def unshown(self) -> RuntimeSlices:
+        """Those that the host trace does not show."""
+        rows = np.flatnonzero(self.event < 0)
+        return (
+            self if len(rows) == len(self) else RuntimeSlices(**{one.name: getattr(self, one.name)[rows] for one in fields(self)})
+        )
 
 
 @dataclass(frozen=True, eq=False)

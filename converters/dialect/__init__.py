@@ -10,6 +10,7 @@ from .categories import ANNOTATIONS, LAUNCHED, OPS
 from .compiled_graphs import compile_id_rows
 from .device_rows import DeviceRows, device_rows
 from .host_rows import annotation_rows, host_window, op_rows, slice_rows
+from .own_runtime import frame_mask, runtime_rows, runtime_tids, submission_mask
 from .row_links import NO_ID, is_linked, linked_ids, linked_rows, owner_rows
 
 __all__ = [
@@ -21,11 +22,15 @@ __all__ = [
     "annotation_rows",
     "compile_id_rows",
     "device_rows",
+    "frame_mask",
     "host_window",
     "is_linked",
     "linked_ids",
     "linked_rows",
     "op_rows",
     "owner_rows",
+    "runtime_rows",
+    "runtime_tids",
     "slice_rows",
+    "submission_mask",
 ]

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..dialect import is_linked, linked_ids
 from ..timeline import Bool, HostTrace, Id, Int64
 from .correlate import id_number, launch_by_id
 
-__all__ = ["Identified", "identified", "launch_in_process", "launch_in_scope", "process_numbers"]
+__all__ = ["Identified", "identified", "launch_in_process", "launch_in_scope", "linked_ops", "process_numbers"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +94,12 @@ def launch_in_scope(launches: Identified, records: Identified) -> Int64:
     at_home = launch_in_process(launches, replace(records.take(asked), process=home[records.process[asked]]))
     found[asked] = np.where(at_home >= 0, at_home, found[asked])
     return found
+
+
+def linked_ops(host: HostTrace, rows: Int64, ops: Int64) -> Int64:
+    """int64[k]; the op that each of these device rows names itself, -1 = none."""
+    ids = np.where(is_linked(host, rows), linked_ids(host, rows), 0)
+    return np.append(ops, -1)[launch_in_scope(identified(host, ops, host.events.external_id[ops]), identified(host, rows, ids))]
 
 
 def _is_shared(launches: Identified) -> Bool:

@@ -86,6 +86,7 @@ def runtime_of(
         tid=table.thread_id,
         launch=launch_by_id(launches.launch_id, launches.start_ns, table.launch_id.view(np.int64), start_ns),
         size_bytes=table.size_bytes,
+        event=np.full(len(table), -1, np.int64),
     )
     return aligned, placed
 

@@ -23,10 +23,11 @@ import numpy as np
 from rblnpb.strings import StringTable
 
 from ..dialect import NO_ID, DeviceRows, annotation_rows, compile_id_rows, is_linked, linked_ids, op_rows
-from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, Bool, HostTrace, Id, Int32, Int64
+from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, Bool, HostTrace, Id, Int32, Int64, RuntimeSlices
 from .arrows import Arrows, arrows_to, no_arrows
 from .correlate import id_number, innermost, match_launches
-from .launch_scopes import identified, launch_in_process, launch_in_scope
+from .launch_scopes import identified, launch_in_process, launch_in_scope, linked_ops
+from .own_launches import OwnLaunches, own_launches, runtime_slices
 
 __all__ = ["TraceJoins", "join_trace", "launches_at"]
 
@@ -36,11 +37,14 @@ class TraceJoins:
     """What launched the device rows of a trace; columns have the length n of the device rows.
 
     Attributes:
-        launches: A row for each marker, each call that launched something, and each beginning of an arrow that was needed.
+        launches: A row for each marker, each call that launched something, each submission of a runtime of ours, and each
+            beginning of an arrow that was needed.
         launch: int64[n]; row of `launches`; -1 = none is in the trace.
         host_row: int64[n]; row of `HostTrace.events`, an op; -1 = none.
         rule: int32[n]; row of `JOIN_RULES`.
         repeated: How many launches repeat the id of another.
+        runtime: What a runtime of ours did on the host.
+        is_frame: bool[n]; frames of ours, which enclose other device rows.
     """
 
     launches: AlignedLaunches
@@ -48,6 +52,8 @@ class TraceJoins:
     host_row: Int64
     rule: Int32
     repeated: int
+    runtime: RuntimeSlices
+    is_frame: Bool
 
 
 class _Open:
@@ -86,12 +92,18 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     calls = np.unique(by_call[by_call >= 0])
     by_call = np.where(by_call >= 0, len(found.markers) + np.searchsorted(calls, by_call), -1)
     launches = launches_at(host, np.concatenate((found.markers, found.calls[calls])), ops, strings)
-    repeated = sum(len(own) - len(np.unique(own)) for own in np.split(launches.launch_id, [len(found.markers)]))
-    for rule, launch in (("launch-id", by_marker), ("correlation", by_call)):
+    own = own_launches(host, found, ops)
+    by_submission = np.where(own.launch >= 0, len(launches) + own.launch, -1)
+    runtime = runtime_slices(host, own, len(launches), strings)
+    parts = [*np.split(launches.launch_id, [len(found.markers)]), host.events.launch_id[own.rows]]
+    repeated = sum(len(part) - len(np.unique(part)) for part in parts)
+    if len(own.rows):
+        launches = _both(launches, _submissions(host, own, ops, strings))
+    for rule, launch in (("launch-id", by_marker), ("launch-id", by_submission), ("correlation", by_call)):
         rows = joins.rows()
         joins.apply(rule, rows, np.append(launches.host_row, -1)[launch[rows]], launch[rows])
     rows = joins.rows()
-    joins.apply("external-id", rows, _linked_ops(host, found.rows[rows], ops))
+    joins.apply("external-id", rows, linked_ops(host, found.rows[rows], ops))
     rows = joins.rows()
     arrows = _arrows(host, found, rows, ops)
     # Arrows are drawn for launches with ids as well, which are not to be launches twice.
@@ -107,7 +119,7 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     joins.apply("containment", rows, _ops_around(host, found.rows[rows], ops))
     rows = joins.rows()
     joins.rule[rows] = _reasons(joins.launch[rows], is_named[rows], has_host=_has_host(host, ops))
-    return TraceJoins(launches, joins.launch, joins.host_row, joins.rule, repeated)
+    return TraceJoins(launches, joins.launch, joins.host_row, joins.rule, repeated, runtime, own.is_frame)
 
 
 def _launch_of(host: HostTrace, ids: Int64, launches: Int64, rows: Int64) -> Int64:
@@ -126,22 +138,50 @@ def launches_at(host: HostTrace, rows: Int64, ops: Int64, strings: StringTable) 
     host_row, reason = match_launches(host, track, start_ns, end_ns, np.append(ops, -1)[linked])
     if not _has_host(host, ops):
         reason[:] = MATCH_RULES.index("no-host-trace")
-    names, of_row = np.unique(events.name[rows], return_inverse=True)
-    interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
-    graphs, of_graph, ids = compile_id_rows(host)
-    compiled = np.array([strings.intern(text) for text in ids] + [0], np.int32)
-    graph = np.full(len(events) + 1, len(ids), np.int64)
-    graph[graphs] = of_graph
     return AlignedLaunches(
         start_ns=start_ns,
         launch_id=np.where(events.launch_id[rows] != 0, events.launch_id[rows], events.correlation_id[rows]),
-        name=interned[of_row] if len(rows) else np.empty(0, np.int32),
-        compile_id=compiled[graph[innermost(host, graphs, track, start_ns, end_ns)]],
+        name=_interned(host, rows, strings),
+        compile_id=_compile_ids(host, track, start_ns, end_ns, strings),
         pid=_numbers([track.pid for track in host.tracks])[track],
         tid=_numbers([track.tid for track in host.tracks])[track],
         host_row=host_row,
         reason=reason,
     )
+
+
+def _submissions(host: HostTrace, own: OwnLaunches, ops: Int64, strings: StringTable) -> AlignedLaunches:
+    """Launches that a runtime of ours recorded: moments on threads of the host, beside which their rows stand."""
+    start_ns, native = host.events.start_ns[own.rows], own.native[host.events.track[own.rows]]
+    host_row, reason = match_launches(host, own.track, start_ns)
+    if not _has_host(host, ops):
+        reason[:] = MATCH_RULES.index("no-host-trace")
+    return AlignedLaunches(
+        start_ns=start_ns,
+        launch_id=host.events.launch_id[own.rows],
+        name=_interned(host, own.program, strings),
+        compile_id=_compile_ids(host, own.track, start_ns, start_ns + 1, strings),
+        pid=native[:, 0],
+        tid=native[:, 1],
+        host_row=host_row,
+        reason=reason,
+    )
+
+
+def _interned(host: HostTrace, rows: Int64, strings: StringTable) -> Int32:
+    """int32[k]; the names of some rows of the trace."""
+    names, of_row = np.unique(host.events.name[rows], return_inverse=True)
+    interned = np.array([strings.intern(host.strings[name]) for name in names.tolist()], np.int32)
+    return interned[of_row] if len(rows) else interned
+
+
+def _compile_ids(host: HostTrace, track: Int64, start_ns: Int64, end_ns: Int64, strings: StringTable) -> Int32:
+    """int32[k]; the compiled graph around each launch; 0 = none."""
+    graphs, of_graph, ids = compile_id_rows(host)
+    compiled = np.array([strings.intern(text) for text in ids] + [0], np.int32)
+    graph = np.full(len(host.events) + 1, len(ids), np.int64)
+    graph[graphs] = of_graph
+    return compiled[graph[innermost(host, graphs, track, start_ns, end_ns)]]
 
 
 def _both(first: AlignedLaunches, second: AlignedLaunches) -> AlignedLaunches:
@@ -153,12 +193,6 @@ def _numbers(ids: list[Id]) -> Int64:
     """Ids as numbers, -1 where they are none; one more row, so that an empty list can be indexed by nothing."""
     numbers = [id_number(value) for value in [*ids, -1]]
     return np.array([-1 if value is None or abs(value) >= 1 << 63 else value for value in numbers], np.int64)
-
-
-def _linked_ops(host: HostTrace, rows: Int64, ops: Int64) -> Int64:
-    """int64[k]; the op that each of these device rows names itself, -1 = none."""
-    ids = np.where(is_linked(host, rows), linked_ids(host, rows), 0)
-    return np.append(ops, -1)[launch_in_scope(identified(host, ops, host.events.external_id[ops]), identified(host, rows, ids))]
 
 
 def _arrows(host: HostTrace, found: DeviceRows, rows: Int64, ops: Int64) -> Arrows:

@@ -22,7 +22,7 @@ from ..timeline import (
     Int64,
     OverheadRecords,
     RecordCount,
-    RuntimeSlices,
+    Rows,
     SliceNames,
     Timeline,
     Track,
@@ -41,22 +41,27 @@ def trace_timeline(host: HostTrace) -> Timeline:
     found = device_rows(host)
     strings = StringTable()
     joins = join_trace(host, found, strings)
-    slices, tracks = _slices(host, found, joins)
+    tracks, track = _tracks(host, found)
+    parts: tuple[Rows, Rows] = (slice(None), slice(0))
+    if joins.is_frame.any():
+        parts = np.flatnonzero(~joins.is_frame), np.flatnonzero(joins.is_frame)
+    slices, frames = (_slices(host, found, joins, track, some) for some in parts)
+    counts = (("device_rows", len(found)), ("host_slices", len(joins.runtime)))
     nothing = np.empty(0, np.int64)
     none = np.empty(0, np.int32)
     timeline = Timeline(
         host=host,
         slices=slices,
-        frames=_no_slices(host.strings),
+        frames=frames,
         launches=joins.launches,
         dependencies=no_dependencies(),
-        runtime=RuntimeSlices(nothing, nothing, none, nothing, nothing, nothing, nothing),
+        runtime=joins.runtime,
         counters=AlignedCounters(nothing, none, none, np.empty(0, np.float64)),
         overheads=OverheadRecords(np.empty(0, np.uint32), none, none, none, nothing, nothing, nothing, nothing),
         tracks=tracks,
         strings=strings.rows(),
         argument_names=_ARGUMENTS,
-        counts=(RecordCount("device_rows", len(found), 0),) if len(found) else (),
+        counts=tuple(RecordCount(kind, count, 0) for kind, count in counts if count),
         clocks=(),
         is_serialised=None,
         process_id=0,
@@ -71,13 +76,6 @@ def trace_timeline(host: HostTrace) -> Timeline:
     return replace(timeline, findings=tuple(findings))
 
 
-def _no_slices(strings: tuple[str, ...]) -> AlignedSlices:
-    nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
-    names = SliceNames(NameStyle.PLAIN, strings, none, none, none, nothing, nothing, none)
-    arguments = np.empty((0, len(_ARGUMENTS)), np.int64)
-    return AlignedSlices(nothing, nothing, none, names, nothing, nothing, none, nothing, arguments)
-
-
 def _repeated(joins: TraceJoins) -> list[Finding]:
     """Ids that stand for several launches."""
     if not joins.repeated:
@@ -87,22 +85,21 @@ def _repeated(joins: TraceJoins) -> list[Finding]:
     return [Finding(Severity.WARNING, "repeated-launch-id", message, joins.repeated)]
 
 
-def _slices(host: HostTrace, found: DeviceRows, joins: TraceJoins) -> tuple[AlignedSlices, tuple[Track, ...]]:
-    events, rows = host.events, found.rows
-    tracks, track = _tracks(host, found)
+def _slices(host: HostTrace, found: DeviceRows, joins: TraceJoins, track: Int32, some: Rows) -> AlignedSlices:
+    """Some of the device rows, by place."""
+    events, rows = host.events, found.rows[some]
     launch_id = events.launch_id[rows]
-    slices = AlignedSlices(
+    return AlignedSlices(
         start_ns=events.start_ns[rows],
         duration_ns=events.duration_ns[rows],
-        track=track,
+        track=track[some],
         names=_names(host, rows),
-        launch=joins.launch,
-        host_row=joins.host_row,
-        rule=joins.rule,
+        launch=joins.launch[some],
+        host_row=joins.host_row[some],
+        rule=joins.rule[some],
         event=rows,
         arguments=np.where(launch_id == 0, ABSENT, launch_id).reshape(-1, 1),
     )
-    return slices, tracks
 
 
 def _tracks(host: HostTrace, found: DeviceRows) -> tuple[tuple[Track, ...], Int32]:
@@ -135,7 +132,8 @@ def _names(host: HostTrace, rows: Int64) -> SliceNames:
     workload = np.array([-1 if part is None or part.workload is None else part.workload for part in parts], np.int64)
     override = np.array([texts.intern(host.strings[row]) for row in distinct.tolist()], np.int32)
     if not len(rows):
-        return _no_slices(host.strings).names
+        none, nothing = np.empty(0, np.int32), np.empty(0, np.int64)
+        return SliceNames(NameStyle.PLAIN, host.strings, none, none, none, nothing, nothing, none)
     return SliceNames(
         style=NameStyle.PLAIN,
         strings=texts.rows(),

@@ -122,11 +122,11 @@ def _with_host(cut: Timeline, host: HostTrace, stretch: _Stretch) -> Timeline:
     """The timeline with those events of its host trace that stay."""
     kept = _host_mask(host, stretch)
     slices, frames = cut.slices, cut.frames
-    for row in (slices.host_row, slices.event, frames.host_row, frames.event, cut.launches.host_row):
+    for row in (slices.host_row, slices.event, frames.host_row, frames.event, cut.runtime.event, cut.launches.host_row):
         kept[row[row >= 0]] = True
     row = _rows_after(kept)
     cut = _renumbered(cut, "host_row", ("slices", "frames", "launches"), row)
-    cut = _renumbered(cut, "event", ("slices", "frames"), row)
+    cut = _renumbered(cut, "event", ("slices", "frames", "runtime"), row)
     return replace(cut, host=excerpt(host, np.flatnonzero(kept)))
 
 

@@ -10,7 +10,7 @@ Held are columns and one block of text, whatever the size of the trace.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -53,6 +53,7 @@ def write_chrome_trace(timeline: Timeline, file: ByteStream, *, progress: Progre
         FormatError: The host's document cannot be read again.
         OSError: The stream does not take the bytes.
     """
+    timeline = replace(timeline, runtime=timeline.runtime.unshown())
     plan = _plan(timeline)
     output = _Output(file, progress, plan.event_count)
     head, tail = _frame(plan.host, plan.base_time_ns)

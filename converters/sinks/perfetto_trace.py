@@ -10,7 +10,7 @@ Held are columns and one block of packets, whatever the size of the trace. The s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -53,6 +53,7 @@ def write_perfetto_trace(timeline: Timeline, file: ByteStream, *, progress: Prog
         FormatError: The host's document cannot be read again.
         OSError: The stream does not take the bytes.
     """
+    timeline = replace(timeline, runtime=timeline.runtime.unshown())
     plan = _plan(timeline)
     written = 0
     for count, packets in _blocks(timeline, plan):

@@ -185,7 +185,16 @@ def runtime(*rows: tuple[int, int, int, int]) -> RuntimeSlices:
     """Runtime slices, each (start, duration, row of `Timeline.strings`, tid), of process 1."""
     start, duration, name, tid = np.array(rows, np.int64).reshape(-1, 4).T
     none = np.full(len(rows), ABSENT, np.int64)
-    return RuntimeSlices(start, duration, name.astype(np.int32), np.ones_like(tid), tid, np.full(len(rows), -1, np.int64), none)
+    return RuntimeSlices(
+        start,
+        duration,
+        name.astype(np.int32),
+        np.ones_like(tid),
+        tid,
+        np.full(len(rows), -1, np.int64),
+        none,
+        np.full(len(rows), -1, np.int64),
+    )
 
 
 def counters(*rows: tuple[int, int, int, float]) -> AlignedCounters:

@@ -22,7 +22,7 @@ def link_findings(rows: TraceRows, timeline: Timeline) -> Iterator[PlacedFinding
 
     Args:
         rows: The trace.
-        timeline: Of the trace alone, so that its slices are the device rows.
+        timeline: Of the trace alone, so that its slices and frames are the device rows.
     """
     found = rows.devices
     if not len(found):
@@ -35,8 +35,9 @@ def link_findings(rows: TraceRows, timeline: Timeline) -> Iterator[PlacedFinding
 def _launches(rows: TraceRows, timeline: Timeline) -> Iterator[PlacedFinding]:
     found, events = rows.devices, rows.host.events
     ids = _launch_ids(rows, found.rows)
-    is_lost = (ids != 0) & (timeline.slices.launch < 0) & (timeline.slices.host_row < 0) & found.is_work
-    if not len(found.calls) and not len(found.markers):
+    launch, host_row = _joined(found.rows, timeline)
+    is_lost = (ids != 0) & (launch < 0) & (host_row < 0) & found.is_work
+    if not len(found.calls) and not len(found.markers) and not len(timeline.runtime):
         if (lost := found.rows[is_lost]).size:
             naming = counted(len(lost), "device slice names a launch", "device slices name launches")
             message = f"{naming}, and the trace shows none of the host's: it is not known what launched them"
@@ -48,11 +49,20 @@ def _launches(rows: TraceRows, timeline: Timeline) -> Iterator[PlacedFinding]:
         )
         yield rows.at(Severity.WARNING, "launch-not-recorded", message, lost)
     named = (ids != 0) & found.is_work
-    has_other = (events.external_id[found.rows] != 0) | (timeline.slices.launch >= 0)
+    has_other = (events.external_id[found.rows] != 0) | (launch >= 0)
     if named.any() and (unknown := found.rows[found.is_work & ~named & ~has_other]).size:
         having = counted(len(unknown), "device slice has", "device slices have")
         message = f"{having} no launch id, or 0, where others have one: nothing says what launched them"
         yield rows.at(Severity.WARNING, "launch-id-0", message, unknown)
+
+
+def _joined(rows: Int64, timeline: Timeline) -> tuple[Int64, Int64]:
+    """int64[n], int64[n]; launch and op of each device row of the trace, be it a slice or a frame."""
+    launch, host_row = np.full((2, len(rows)), -1, np.int64)
+    for table in (timeline.slices, timeline.frames):
+        place = np.searchsorted(rows, table.event)
+        launch[place], host_row[place] = table.launch, table.host_row
+    return launch, host_row
 
 
 def _launch_ids(rows: TraceRows, own: Int64) -> Int64:

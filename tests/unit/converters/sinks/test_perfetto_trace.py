@@ -188,7 +188,7 @@ def test_the_runtime_has_rows_beside_the_threads_of_its_process() -> None:
 
 def test_a_runtime_without_a_host_has_a_process_of_its_own() -> None:
     one = np.array([1], np.int64)
-    table = RuntimeSlices(one, one, one.astype(np.int32), one * 77, one * 78, one - 1, one * 512)
+    table = RuntimeSlices(one, one, one.astype(np.int32), one * 77, one * 78, one - 1, one * 512, -one)
     source = timeline(runtime=table, launches=launches({"launch_id": 4}), strings=("", "copy"), tracks=())
     (found,) = written(source).slices
 

@@ -390,7 +390,7 @@ def test_without_a_gap_there_is_no_cause(rows: tuple[Any, ...]) -> None:
 
 def test_runtime_slices_without_a_name_are_the_runtimes() -> None:
     none = np.array([-1])
-    busy = RuntimeSlices(np.array([20]), np.array([40]), np.array([0], np.int32), np.array([1]), np.array([1]), none, none)
+    busy = RuntimeSlices(np.array([20]), np.array([40]), np.array([0], np.int32), np.array([1]), np.array([1]), none, none, none)
     assert told(of(runtime=busy)) == [(10, 20, "queue-empty", "", "add"), (20, 60, "runtime", "", ""), ON_ITS_WAY]
 
 

@@ -38,7 +38,7 @@ def compiling(*rows: tuple[int, int, int]) -> RuntimeSlices:
     """What the runtime did, each (duration, row of STRINGS, launch)."""
     duration, name, launch = np.array(rows, np.int64).T
     zero = np.zeros_like(duration)
-    return RuntimeSlices(zero, duration, name.astype(np.int32), zero + 1, zero + 1, launch, zero + ABSENT)
+    return RuntimeSlices(zero, duration, name.astype(np.int32), zero + 1, zero + 1, launch, zero + ABSENT, zero - 1)
 
 
 @pytest.mark.parametrize("program", ["mm", "decoder", "all_reduce", "aten::add"])
