@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from rblnpb.columns import ABSENT
 from rblnpb.strings import StringTable
 
 from ..dialect import DeviceRows, frame_mask, runtime_rows, runtime_tids, submission_mask
-from ..timeline import Bool, HostTrace, HostTrack, Int64, RuntimeSlices
+from ..timeline import AlignedLaunches, Bool, HostTrace, HostTrack, Int64, RuntimeSlices
 from .correlate import id_number, native_tracks
 from .launch_scopes import identified, launch_in_process, launch_in_scope, linked_ops
 
-__all__ = ["OwnLaunches", "own_launches", "runtime_slices"]
+__all__ = ["OwnLaunches", "own_launches", "runtime_slices", "told_by_frames"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +89,33 @@ def runtime_slices(host: HostTrace, own: OwnLaunches, first: int, strings: Strin
         size_bytes=np.full(len(rows), ABSENT, np.int64),
         event=rows,
     )
+
+
+def told_by_frames(
+    host: HostTrace, found: DeviceRows, launch: Int64, launches: AlignedLaunches, strings: StringTable
+) -> AlignedLaunches:
+    """Launches that an arrow to a frame of ours stands for, no call having been recorded: with the id and the program of the frame.
+
+    Args:
+        host: The trace.
+        found: Its device side.
+        launch: int64[n]; row of `launches` of each device row; -1 = none, which becomes that of the frame with the row's id.
+        launches: As the arrows tell them.
+        strings: Learns the programs.
+    """
+    events, ids = host.events, host.events.launch_id[found.rows]
+    frames = np.flatnonzero(frame_mask(host, found.rows) & (launch >= 0) & (ids != 0))
+    frames = frames[launches.launch_id[launch[frames]] == 0]
+    if not len(frames):
+        return launches
+    left = np.flatnonzero((launch < 0) & (ids != 0))
+    of_frames, of_left = (identified(host, found.rows[some], ids[some]) for some in (frames, left))
+    launch[left] = np.append(launch[frames], -1)[launch_in_scope(of_frames, of_left)]
+    launch_id, name = launches.launch_id.copy(), launches.name.copy()
+    launch_id[launch[frames]] = ids[frames]
+    names, of_frame = np.unique(events.name[found.rows[frames]], return_inverse=True)
+    name[launch[frames]] = np.array([strings.intern(host.strings[row]) for row in names.tolist()], np.int32)[of_frame]
+    return replace(launches, launch_id=launch_id, name=name)
 
 
 def _threads_of_ops(host: HostTrace, rows: Int64, op: Int64, launch: Int64) -> dict[int, HostTrack]:

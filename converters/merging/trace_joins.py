@@ -27,7 +27,7 @@ from ..timeline import JOIN_RULES, MATCH_RULES, AlignedLaunches, Bool, HostTrace
 from .arrows import Arrows, arrows_to, no_arrows
 from .correlate import id_number, innermost, match_launches
 from .launch_scopes import identified, launch_in_process, launch_in_scope, linked_ops
-from .own_launches import OwnLaunches, own_launches, runtime_slices
+from .own_launches import OwnLaunches, own_launches, runtime_slices, told_by_frames
 
 __all__ = ["TraceJoins", "join_trace", "launches_at"]
 
@@ -113,6 +113,7 @@ def join_trace(host: HostTrace, found: DeviceRows, strings: StringTable) -> Trac
     if len(begins):
         launches = _both(launches, launches_at(host, begins, ops, strings))
     joins.apply("flow", rows, np.append(launches.host_row, -1)[by_arrow], by_arrow)
+    launches = told_by_frames(host, found, joins.launch, launches, strings)
     is_named = _names_launch(host, found.rows)
     is_named[rows] |= arrows.is_end
     rows = joins.rows()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rblnpb import sim
@@ -200,6 +201,21 @@ def test_what_a_trace_shows_is_written_once(runs: tuple[Timeline, Timeline]) -> 
     write_perfetto_trace(again, file)
     assert file.getvalue().count(b"rbln_runtime") == 1
     assert file.getvalue().count(b"runtime 6521") == 1
+
+
+def test_arrows_to_frames_are_launches_where_no_call_was_recorded() -> None:
+    host = read_host(BUNDLED_TRACE)
+    profile = sim.simulate(launches=launch_plan(host))
+    whole = merge(replace(profile, host_slices=profile.host_slices.take(slice(0))), host)
+    again = read_back(whole)
+    assert len(again.runtime) == 0
+    # A launch is told by where its arrow begins, in the order of the work.
+    order = np.argsort(again.launches.launch_id)
+    taken = replace(again.launches, **{one.name: getattr(again.launches, one.name)[order] for one in fields(again.launches)})
+    assert columns(taken, again) == columns(whole.launches, whole)
+    reports = [measure_latency(run).values for run in (whole, again)]
+    assert (reports[1].launch_count, reports[1].launches_without_work, reports[1].slices_without_launch) == (544, 0, 0)
+    assert reports[0].total == reports[1].total
 
 
 def test_nothing_is_wrong_with_the_links_of_a_trace_of_ours(runs: tuple[Timeline, Timeline], tmp_path: Path) -> None:
