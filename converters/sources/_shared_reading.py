@@ -27,6 +27,7 @@ from typing import Final, cast
 import rblnpb
 from rblnpb.errors import FormatError
 
+from ..json_text import is_utf8
 from ._document import DocumentPass, InputDocument
 from ._event_array import USUAL_SIZES, CutSizes, Surroundings, read_head, usual_gap
 from ._event_columns import EventColumns
@@ -128,16 +129,8 @@ def _joined(
         report(segment.stored_bytes)
         if segment.end is not None:
             around = Surroundings(head, segment.end.tail, segment.end.offset)
-            return SharedReading(made, around, segment.end.ignored_bytes) if _is_unicode(head + around.tail) else None
+            return SharedReading(made, around, segment.end.ignored_bytes) if is_utf8(head + around.tail) else None
     return None
-
-
-def _is_unicode(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _in_order(reader: SegmentReader, processes: Sequence[_ReadingProcess]) -> Generator[Segment | None, None, None]:

@@ -16,10 +16,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import BinaryIO, Final
 
-import numpy as np
-
 from rblnpb.errors import FormatError
 
+from ..json_text import is_utf8
 from ._document import DocumentPass, InputDocument
 from ._event_array import CutSizes, EventArray, read_tail
 from ._event_columns import EventColumns, EventRows
@@ -105,7 +104,7 @@ class SegmentReader:
         """
         try:
             return self._read(number)
-        except (JsonSyntaxError, FormatError, UnicodeDecodeError):
+        except (JsonSyntaxError, FormatError):
             return None
 
     def _read(self, number: int) -> Segment | None:
@@ -129,8 +128,8 @@ class SegmentReader:
 
     def _take(self, block: EventBlock) -> bool:
         # Not all of an event is decoded, and a decoder does not look at what it skips.
-        if len(block.text) and np.frombuffer(block.text, np.uint8).max() > 0x7F:
-            str(block.text, "utf-8")
+        if not is_utf8(bytes(block.text)):
+            raise JsonSyntaxError("the text is not all Unicode", block.offset)
         return self._made.take(block)
 
 
