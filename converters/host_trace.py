@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
 
@@ -40,8 +41,6 @@ Bool = npt.NDArray[np.bool_]
 
 UNIX_NS: Final = 10**18
 """Times from here on (September 2001) are Unix times: a clock that counts from a start has run 31 years by then."""
-
-_STEP_ROWS: Final = 1 << 16
 
 Id = int | str | None
 """A process or thread id as traces have it: a number, a text such as "Spans", or missing."""
@@ -225,6 +224,6 @@ class HostTrace:
     def used(self, column: Int32) -> list[tuple[int, str]]:
         """The distinct texts of a column of `events`, or of some rows of it, each with its row of `strings`, ascending."""
         is_used = np.zeros(len(self.strings), np.bool_)
-        for first in range(0, len(column), _STEP_ROWS):
-            is_used[column[first : first + _STEP_ROWS]] = True
+        for rows in row_blocks(len(column)):
+            is_used[column[rows]] = True
         return [(row, self.strings[row]) for row in np.flatnonzero(is_used).tolist()]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ABSENT", "StoredColumn", "TextArray", "frozen", "kept", "repeated"]
+__all__ = ["ABSENT", "StoredColumn", "TextArray", "frozen", "kept", "repeated", "row_blocks"]
 
 ABSENT: Final = int(np.iinfo(np.int64).min)
 """Value of a nullable int64 column where the record has none: 0 and -1 are values."""
@@ -127,3 +127,8 @@ class StoredColumn:
         room = np.empty(len(self), self.dtype)
         self.fill(room)
         return frozen(room)
+
+
+def row_blocks(count: int, size: int = 1 << 16) -> Iterator[slice]:
+    """The rows of a table of any size, a block at a time: what is made of a block stays in the processor's cache."""
+    return (slice(first, min(first + size, count)) for first in range(0, count, size))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT, DeviceSlices, Int64, UInt64
 from rblnpb.profile import Profile
 from rblnpb.row_order import order_by
 
 __all__ = ["SliceFacts", "distinct", "launch_counts"]
-
-_BLOCK: Final = 1 << 16
-"""Rows that are looked at together, so that what is worked out about them stays in the processor's cache."""
 
 
 class SliceFacts:
@@ -42,8 +40,8 @@ class SliceFacts:
     def of(cls, profile: Profile) -> SliceFacts:
         """The facts about the slices that a profile holds."""
         facts = cls()
-        for start in range(0, len(profile.device_slices), _BLOCK):
-            facts.add(profile.device_slices.take(slice(start, start + _BLOCK)))
+        for rows in row_blocks(len(profile.device_slices)):
+            facts.add(profile.device_slices.take(rows))
         return facts
 
     def add(self, block: DeviceSlices) -> None:

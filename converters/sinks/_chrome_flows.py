@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
 from rblnpb.row_order import order_by
@@ -18,7 +19,6 @@ from rblnpb.row_order import order_by
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._changes import changes
 from ._host_slices import HostSlices, has_phase, innermost, threads
-from ._slice_rows import row_blocks
 
 __all__ = ["DrawnFlows", "draw_flows", "move_flows"]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
 from rblnpb.lanes import lanes
@@ -20,7 +21,6 @@ from ._chrome_copy import Change, TableChange, TimeChange
 from ._chrome_flows import DrawnFlows, draw_flows, move_flows
 from ._chrome_ids import FreeNumbers, HeldRows, Label, hold_rows, id_text, thread_name
 from ._host_slices import complete_slices, flow_rows, slices_around
-from ._slice_rows import row_blocks
 
 __all__ = ["HostPlan", "plan_host", "shown_times", "slice_lengths"]
 

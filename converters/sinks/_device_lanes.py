@@ -11,12 +11,12 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 from rblnpb.wording import counted
 
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Timeline, Track
-from ._slice_rows import row_blocks
 
 __all__ = ["FRAME_CATEGORY", "RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
 

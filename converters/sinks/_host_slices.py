@@ -11,13 +11,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.lanes import one_line
 from rblnpb.row_order import order_by
 
 from ..nesting import nest
 from ..timeline import Bool, HostTrace, Int32, Int64, UInt8
-from ._slice_rows import row_blocks
 
 __all__ = [
     "HostSlices",

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
 
 from ..timeline import MATCHED_RULES, AlignedSlices, Bool, Int64, Timeline
-from ._slice_rows import row_blocks
 
 __all__ = ["FirstWork", "LaunchArrows", "first_work", "launch_arrows"]
 

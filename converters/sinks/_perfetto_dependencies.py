@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rblnpb.byte_rows import Entries
+from rblnpb.column_arrays import row_blocks
 
 from ..timeline import Bool, Int32, Int64
 from ._perfetto_flows import begin_fields, end_fields, spread
-from ._slice_rows import row_blocks
 
 __all__ = ["Dependencies"]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding
 from rblnpb.lanes import lanes
@@ -22,7 +23,6 @@ from ._host_slices import HostSlices, end_times, has_phase, threads
 from ._perfetto_host_order import closing_order, writing_order
 from ._perfetto_host_tracks import HostTracks, add_host_tracks
 from ._perfetto_tracks import TrackBook
-from ._slice_rows import row_blocks
 
 __all__ = ["HostSide", "first_time", "plan_host_side", "thread_slices", "used_rows"]
 

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.row_order import order_by
 
 from ..timeline import Bool, HostTrace, Int32, Int64
 from ._host_slices import end_times, threads
-from ._slice_rows import row_blocks
 
 __all__ = ["closing_order", "closing_rows", "slices_to_join", "writing_order"]
 

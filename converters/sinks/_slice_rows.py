@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ..timeline import Int64
 
-__all__ = ["Rows", "linked", "row_blocks"]
+__all__ = ["Rows", "linked"]
 
 Rows = Int64 | slice
 """Some rows of a table, as numpy takes them."""
@@ -22,8 +20,3 @@ def linked(link: Int64, numbers: Int64, rows: Rows) -> Int64:
     """
     found = link[rows]
     return np.where(found < 0, 0, numbers[found]) if len(numbers) else np.zeros(len(found), np.int64)
-
-
-def row_blocks(count: int, size: int = 1 << 16) -> Iterator[slice]:
-    """The rows of a table of any size, a block at a time: what is made of a block stays in the processor's cache."""
-    return (slice(first, min(first + size, count)) for first in range(0, count, size))

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 from rblnpb.errors import Finding, Severity
 from rblnpb.wording import counted
@@ -29,7 +30,6 @@ from ._chrome_device import DevicePlan, plan_device
 from ._chrome_host import HostPlan, plan_host, shown_times, slice_lengths
 from ._chrome_ids import FreeNumbers, first_free_flow_id
 from ._chrome_slices import BLOCK_ROWS, block_texts, slice_block
-from ._slice_rows import row_blocks
 from ._streams import SECOND_NS, ByteStream, Progress
 
 __all__ = ["ByteStream", "Progress", "write_chrome_trace"]

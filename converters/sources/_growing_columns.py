@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 
 from ..timeline import HostEvents, Int64
@@ -37,7 +38,6 @@ _ABSENT: Final[dict[str, npt.NDArray[Any]]] = {
 """What a row of each column of `HostEvents` holds that was not written."""
 
 _INT64: Final = np.iinfo(np.int64)
-_STEP_ROWS: Final = 1 << 16
 
 
 class GrowingColumns:
@@ -96,7 +96,7 @@ class GrowingColumns:
         if "start_ns" not in columns:
             columns["start_ns"] = np.full(self._count, self._values["start_ns"])
         start_ns = columns["start_ns"]
-        lost = sum(_add_base(start_ns[row : row + _STEP_ROWS], base_time_ns) for row in range(0, self._count, _STEP_ROWS))
+        lost = sum(_add_base(start_ns[rows], base_time_ns) for rows in row_blocks(self._count))
         kept = {name: columns.get(name, np.broadcast_to(value, self._count)) for name, value in self._values.items()}
         return HostEvents.some(kept), lost
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.converters.sinks._chrome_device import plan_device
 from rblnpb.converters.sinks._chrome_ids import FreeNumbers
 from rblnpb.converters.sinks._chrome_slices import block_texts, slice_block
-from rblnpb.converters.sinks._slice_rows import row_blocks
 from rblnpb.converters.sinks.chrome_trace import write_chrome_trace
 from rblnpb.converters.timeline import HostTrace, Timeline, Track
 from rblnpb.errors import Finding, Severity

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rblnpb.converters.sinks import _slice_rows
+from rblnpb.column_arrays import row_blocks
 from rblnpb.converters.sinks._host_slices import complete_slices, flow_rows, slices_around
 from tests.support.timelines import host_trace
 
@@ -52,7 +52,7 @@ def test_slices_around_flows_are_those_found_one_by_one(drawn: list[dict[str, An
 def test_slices_are_found_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     slice_, flow = ({"ph": phase, "ts": 5, "dur": 2, "pid": 1, "tid": 7} for phase in "Xs")
     host = host_trace(slice_, flow, slice_, slice_ | {"tid": 8})
-    monkeypatch.setattr("rblnpb.converters.sinks._host_slices.row_blocks", lambda count: _slice_rows.row_blocks(count, 1))
+    monkeypatch.setattr("rblnpb.converters.sinks._host_slices.row_blocks", lambda count: row_blocks(count, 1))
 
     is_around, found = slices_around(host, flow_rows(host))
 

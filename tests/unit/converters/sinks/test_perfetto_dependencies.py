@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.converters.sinks import _perfetto_dependencies
 from rblnpb.converters.sinks._perfetto_dependencies import Dependencies
-from rblnpb.converters.sinks._slice_rows import row_blocks
 
 
 @pytest.mark.parametrize("size", [1, 3, 100])
