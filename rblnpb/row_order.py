@@ -27,7 +27,10 @@ def order_by(*keys: Integers) -> Int64:
     equal in these, which are few where a key is a time. What is in order already, or made of few parts that are, is only looked at.
 
     Args:
-        *keys: Integers or bool, of any width and sign; n each.
+        *keys: One at least; integers or bool, of any width and sign; n each.
+
+    Returns:
+        int64[n].
 
     >>> order_by(np.array([1, 0, 1]), np.array([5, 7, 2]))
     array([1, 2, 0])

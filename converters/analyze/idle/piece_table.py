@@ -8,6 +8,8 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
+
 from ...results import CAUSES, STEPS
 from ...timeline import Int64
 from ..grouping import consecutive
@@ -44,21 +46,26 @@ class GapPieces:
 class PieceTable:
     """Pieces of all gaps of a timeline; a gap may have as many as the device has waits, so they outnumber the slices.
 
-    Args:
-        gaps: The gaps.
+    Attributes:
         names: As of `GapPieces`.
-        explain: Makes the pieces of the gaps from a row on, up to another.
     """
 
     BLOCK: Final = 8192
     """Gaps whose pieces are columns at one time."""
 
     def __init__(self, gaps: Gaps, names: tuple[str, ...], explain: Callable[[int, int], GapPieces]) -> None:
+        """Explain them, and keep that.
+
+        Args:
+            gaps: The gaps.
+            names: As of `GapPieces`.
+            explain: Makes the pieces of the gaps from a row on, up to another; they have to fill each of these gaps.
+        """
         self._gaps, self.names = gaps, names
         counts, starts, sorts = [np.zeros(1, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
-        for low, high in self._bounds():
-            pieces = explain(low, high)
-            counts.append(np.bincount(pieces.gap - low, minlength=high - low))
+        for rows in row_blocks(len(gaps), self.BLOCK):
+            pieces = explain(rows.start, rows.stop)
+            counts.append(np.bincount(pieces.gap - rows.start, minlength=rows.stop - rows.start))
             starts.append(pieces.start_ns)
             sorts.append(((pieces.name * (len(STEPS) + 1) + pieces.step + 1) * len(CAUSES) + pieces.cause).astype(self._narrow()))
         self._first = np.cumsum(np.concatenate(counts))
@@ -70,17 +77,13 @@ class PieceTable:
         """What holds cause, step and name as one number."""
         return np.uint32 if len(self.names) * (len(STEPS) + 1) * len(CAUSES) < 1 << 32 else np.uint64
 
-    def _bounds(self) -> Iterator[tuple[int, int]]:
-        for low in range(0, len(self._gaps), self.BLOCK):
-            yield low, min(low + self.BLOCK, len(self._gaps))
-
     def __len__(self) -> int:
         return len(self._start_ns)
 
     def blocks(self) -> Iterator[GapPieces]:
         """All of them, so many at a time that memory does not grow with their number."""
-        for low, high in self._bounds():
-            gap = np.arange(low, high)
+        for rows in row_blocks(len(self._gaps), self.BLOCK):
+            gap = np.arange(rows.start, rows.stop)
             yield self._columns(gap, gap)
 
     def of(self, rows: Int64) -> GapPieces:
