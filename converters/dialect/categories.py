@@ -15,6 +15,9 @@ __all__ = [
     "KINDS",
     "LAUNCHED",
     "OPS",
+    "OWN_FRAME",
+    "OWN_RUNTIME",
+    "OWN_WAIT",
     "SHARED_KINDS",
     "VENDOR",
     "WORKING_KINDS",
@@ -33,6 +36,9 @@ LAUNCHED: Final = frozenset({"kernel", "gpu_memcpy", "gpu_memset", "Kernel", "Me
 
 VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
 """Categories of the vendor's, on threads of the host and on devices."""
+
+OWN_RUNTIME, OWN_FRAME, OWN_WAIT = "rbln_runtime", "rbln_workload", "rbln_sync"
+"""Traces that we write for viewers call so what is no work: calls of the runtime, frames and work of the host, waits of a device."""
 
 WORKING_KINDS: Final = 3
 """How many of `KINDS`, from the front, are busy time."""
@@ -55,8 +61,8 @@ DEVICE_KINDS: Final[Mapping[str, str]] = {
     "gpu_user_annotation": "annotation",
     "cuda_profiler_range": "annotation",
     "xpu_scope_profiler": "annotation",
-    "rbln_sync": "sync",
-    "rbln_workload": "host",
+    OWN_WAIT: "sync",
+    OWN_FRAME: "host",
 }
 """Category to kind, for rows that are a device's wherever they stand; the last two are of merged traces that we write."""
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import ABSENT
 
 from ..timeline import Bool, HostTrace, Id, Int64
@@ -53,9 +54,6 @@ def _is_range(host: HostTrace) -> Bool:
     return is_name[name]
 
 
-_STEP_ROWS: Final = 1 << 17
-
-
 def host_window(host: HostTrace) -> tuple[int, int] | None:
     """First and last time that the host trace covers, trace clock: its profiler's own span, else that of its slices."""
     events = host.events
@@ -64,8 +62,8 @@ def host_window(host: HostTrace) -> tuple[int, int] | None:
         if not mask.any():
             continue
         edges = []
-        for first in range(0, len(mask), _STEP_ROWS):
-            rows = np.flatnonzero(mask[first : first + _STEP_ROWS]) + first
+        for block in row_blocks(len(mask)):
+            rows = np.flatnonzero(mask[block]) + block.start
             if len(rows):
                 start_ns = events.start_ns[rows]
                 edges.append((int(start_ns.min()), int((start_ns + events.duration_ns[rows]).max())))
@@ -93,7 +91,6 @@ def pids_of(host: HostTrace, rows: Int64) -> set[Id]:
 def _pids_of_slices(host: HostTrace, *categories: str) -> set[Id]:
     """As `pids_of` all slices of some categories, which nearly all events may be."""
     mask, is_there = slice_mask(host, *categories), np.zeros(len(host.tracks), np.bool_)
-    for first in range(0, len(mask), _STEP_ROWS):
-        block = slice(first, first + _STEP_ROWS)
+    for block in row_blocks(len(mask)):
         is_there[host.events.track[block][mask[block]]] = True
     return {host.tracks[track].pid for track in np.flatnonzero(is_there).tolist()}

@@ -12,13 +12,11 @@ from typing import Final
 import numpy as np
 
 from ..timeline import Bool, HostTrace, Int64
-from .categories import has_category
+from .categories import OWN_FRAME, OWN_RUNTIME, has_category
 from .host_rows import slice_rows
 
 __all__ = ["frame_mask", "runtime_rows", "runtime_tids", "submission_mask"]
 
-_RUNTIME: Final = "rbln_runtime"
-_FRAME: Final = "rbln_workload"
 _HOST_LANE: Final = "host"
 _SUBMISSION: Final = "submit"
 """Not a call of a maker's: one of the few activities that our records know, as merging spells it."""
@@ -29,7 +27,7 @@ _ROW: Final = re.compile(r"runtime (-?[0-9]{1,18})(?: \([0-9]+\))?")
 
 def runtime_rows(host: HostTrace) -> Int64:
     """Rows of what a runtime of ours did on the host, ascending."""
-    return slice_rows(host, _RUNTIME)
+    return slice_rows(host, OWN_RUNTIME)
 
 
 def submission_mask(host: HostTrace, rows: Int64) -> Bool:
@@ -45,7 +43,7 @@ def frame_mask(host: HostTrace, rows: Int64) -> Bool:
     Commands that the host computes have the same category, and rows of their own.
     """
     is_host = np.array([host.thread_names.get(track, "").lower().startswith(_HOST_LANE) for track in host.tracks], np.bool_)
-    mask = has_category(host, _FRAME)[host.events.category[rows]]
+    mask = has_category(host, OWN_FRAME)[host.events.category[rows]]
     mask[mask] = ~is_host[host.events.track[rows[mask]]]
     return mask
 

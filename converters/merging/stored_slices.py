@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.columns import DeviceSlices
 from rblnpb.profile import Profile
 from rblnpb.row_order import order_by
@@ -162,8 +163,8 @@ def _together(ids: Int64, launch: Int64) -> Iterator[Int64]:
     distinct, number = np.unique(ids, return_inverse=True)
     of_slice = np.append(number, len(distinct)).astype(np.int32)[launch]
     sizes = np.zeros(len(distinct) + 1, np.int64)
-    for low in range(0, len(of_slice), _STEP_ROWS):
-        np.add.at(sizes, of_slice[low : low + _STEP_ROWS], 1)
+    for rows in row_blocks(len(of_slice), _STEP_ROWS):
+        np.add.at(sizes, of_slice[rows], 1)
     ends = np.cumsum(sizes)
     # A device takes launches in their order, and most records are in it.
     is_in_order = bool((of_slice[1:] >= of_slice[:-1]).all())

@@ -16,6 +16,7 @@ from rblnpb.errors import Finding, Severity
 from rblnpb.lanes import lanes
 from rblnpb.wording import counted
 
+from ..dialect.categories import OWN_FRAME, OWN_RUNTIME, OWN_WAIT
 from ..timeline import AlignedSlices, Bool, Int32, Int64, Timeline, Track
 
 __all__ = ["FRAME_CATEGORY", "RUNTIME_CATEGORY", "DeviceLanes", "category", "device_lanes"]
@@ -23,20 +24,19 @@ __all__ = ["FRAME_CATEGORY", "RUNTIME_CATEGORY", "DeviceLanes", "category", "dev
 # Work has torch's own categories, so that whoever reads torch's traces counts it. What is no work has categories of ours: under
 # the vendor's privateuse1_… torch's rules would count it as time of the host, and the ops around it would lose that time.
 _COPY, _KERNEL = "gpu_memcpy", "kernel"
-_WAIT, _WORKLOAD = "rbln_sync", "rbln_workload"
-FRAME_CATEGORY: Final = _WORKLOAD
+FRAME_CATEGORY: Final = OWN_FRAME
 """Of frames, on whatever track they stand: none is work, and one around work may stand on the track of the work."""
-RUNTIME_CATEGORY: Final = "rbln_runtime"
+RUNTIME_CATEGORY: Final = OWN_RUNTIME
 _CATEGORIES: Final = {
     "copy": _COPY,
     "neural_dma": _COPY,
     "task_dma": _COPY,
     "external_hdma": _COPY,
     "device_hdma": _COPY,
-    "sync": _WAIT,
-    "device_sync": _WAIT,
-    "host": _WORKLOAD,
-    "workload": _WORKLOAD,
+    "sync": OWN_WAIT,
+    "device_sync": OWN_WAIT,
+    "host": OWN_FRAME,
+    "workload": OWN_FRAME,
 }
 """Categories as the vendor's bridge to torch.profiler gives them (RBLN-SW/torch-rbln, `rbln_kineto_adapter`)."""
 
@@ -77,7 +77,7 @@ class DeviceLanes:
 
 def category(track: Track) -> str:
     """The category of slices on a track."""
-    return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else _WORKLOAD)
+    return _CATEGORIES.get(track.kind, _KERNEL if track.is_work else OWN_FRAME)
 
 
 def device_lanes(timeline: Timeline) -> DeviceLanes:

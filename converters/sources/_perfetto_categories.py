@@ -11,15 +11,12 @@ from typing import Final
 
 from rblnpb.profile import EngineKind
 
-from ..dialect.categories import ANNOTATIONS, DEVICE_KINDS, OPS, SHARED_KINDS
+from ..dialect.categories import ANNOTATIONS, DEVICE_KINDS, OPS, OWN_FRAME, OWN_RUNTIME, OWN_WAIT, SHARED_KINDS
 from ._perfetto_tracks import kind_of
 
 __all__ = ["NO_CATEGORY", "OUR_CATEGORIES", "Category", "category_of"]
 
-_RUNTIME: Final = "rbln_runtime"
-_WORKLOAD: Final = "rbln_workload"
-
-OUR_CATEGORIES: Final = frozenset({_RUNTIME, _WORKLOAD, "rbln_sync"})
+OUR_CATEGORIES: Final = frozenset({OWN_RUNTIME, OWN_FRAME, OWN_WAIT})
 """What our own traces for viewers call what is no work; the vendor has no such names."""
 
 _ENGINE_KINDS: Final = {
@@ -29,10 +26,10 @@ _ENGINE_KINDS: Final = {
     "sync": EngineKind.SYNC,
     "host": EngineKind.HOST,
 }
-_FRAMES: Final = frozenset({_WORKLOAD, *(text for text, kind in DEVICE_KINDS.items() if kind == "annotation")})
+_FRAMES: Final = frozenset({OWN_FRAME, *(text for text, kind in DEVICE_KINDS.items() if kind == "annotation")})
 """What stands around work: a range around kernels is to them what a frame is to commands."""
 
-_HOSTS: Final = frozenset({*OPS, *ANNOTATIONS, _RUNTIME, "Trace"})
+_HOSTS: Final = frozenset({*OPS, *ANNOTATIONS, OWN_RUNTIME, "Trace"})
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ def category_of(text: str) -> Category:
     """
     if text in _HOSTS:
         # Kineto writes Python functions whose thread it does not know into the process of the first device.
-        return Category(is_hosts=True, makes_host=text in (*OPS, "user_annotation", _RUNTIME))
+        return Category(is_hosts=True, makes_host=text in (*OPS, "user_annotation", OWN_RUNTIME))
     if text in _FRAMES:
         return Category(EngineKind.WORKLOAD, is_frame=True, is_devices=True)
     if text in DEVICE_KINDS:
