@@ -38,7 +38,7 @@ VENDOR: Final = ("privateuse1_runtime", "privateuse1_driver")
 """Categories of the vendor's, on threads of the host and on devices."""
 
 OWN_RUNTIME, OWN_FRAME, OWN_WAIT = "rbln_runtime", "rbln_workload", "rbln_sync"
-"""Traces that we write for viewers call so what is no work: calls of the runtime, frames and work of the host, waits of a device."""
+"""Traces that we write for viewers call so what is no work: calls of the runtime, frames and work of the host, waits of devices."""
 
 WORKING_KINDS: Final = 3
 """How many of `KINDS`, from the front, are busy time."""
