@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ABSENT", "StoredColumn", "TextArray", "frozen", "kept", "repeated", "row_blocks"]
+__all__ = ["ABSENT", "StoredColumn", "TextArray", "frozen", "kept", "listed", "repeated", "row_blocks"]
 
 ABSENT: Final = int(np.iinfo(np.int64).min)
 """Value of a nullable int64 column where the record has none: 0 and -1 are values."""
@@ -34,6 +35,28 @@ def kept(values: Any, dtype: np.dtype[Any] | type[np.generic] | None = None) -> 
     if isinstance(values, np.ndarray) and not values.flags.writeable:
         return values if values.strides == (0,) and dtype in (None, values.dtype) else frozen(np.ascontiguousarray(values, dtype))
     return frozen(np.array(values, dtype, order="C", ndmin=1))
+
+
+_CODES: Final = {"i4": "i", "i8": "q", "u8": "Q", "f8": "d"}
+
+
+def listed(values: Sequence[float], dtype: type[np.generic]) -> Any:
+    """The numbers of a list as an array: packed by `struct`, which takes half the time of numpy's own conversion.
+
+    Args:
+        values: n numbers.
+        dtype: int32, int64, uint64 or float64.
+
+    Raises:
+        OverflowError: A number does not fit.
+    """
+    kind = np.dtype(dtype)
+    array = np.empty(len(values), kind)
+    try:
+        struct.pack_into(f"={len(values)}{_CODES[kind.kind + str(kind.itemsize)]}", array.data, 0, *values)
+    except struct.error as error:
+        raise OverflowError(f"{error}, of {kind}") from error
+    return array
 
 
 def repeated(value: Any, count: int, dtype: np.dtype[Any]) -> Any:

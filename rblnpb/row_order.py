@@ -23,8 +23,9 @@ _FEW_RUNS: Final = 16
 def order_by(*keys: Integers) -> Int64:
     """Rows in order of the first key, of equals in order of the next, and so on, and at last in their own: a stable sort.
 
-    As many keys as fit in 64 bits are sorted as one number, with the row behind them; the others are asked only of rows that are
-    equal in these, which are few where a key is a time. What is in order already, or made of few parts that are, is only looked at.
+    As many keys as fit in 64 bits are sorted as one number; the others are asked only of rows that are equal in these, which are
+    few where a key is a time. What is in order already, or made of few parts that are, is only looked at. All else is counted, by
+    16 bits at a time: that takes half the time of numpy's sort of 64-bit numbers, which compares.
 
     Args:
         *keys: One at least; integers or bool, of any width and sign; n each.
@@ -44,8 +45,7 @@ def order_by(*keys: Integers) -> Int64:
         return np.arange(count)
     ranges = [(int(key.min()), int(key.max())) for key in told]
     widths = np.cumsum([(most - least).bit_length() for least, most in ranges])
-    room = _WORD_BITS - (count - 1).bit_length()
-    packed = max(int(np.searchsorted(widths, room, side="right")), 1)
+    packed = max(int(np.searchsorted(widths, _WORD_BITS, side="right")), 1)
     if packed < len(told):
         # Without the others the last of these may be one that is in order.
         return _with_equals_by(order_by(*told[:packed]), told[:packed], told[packed:])
@@ -63,19 +63,26 @@ def _above(key: Integers, least: int) -> UInt64:
 
 
 def _in_order(code: UInt64, width: int) -> Int64:
-    """Rows in order of numbers of so many bits; the numbers are lost."""
+    """Rows in order of numbers of so many bits."""
     if width <= _COUNTED_BITS:
-        return np.argsort(code.astype(np.uint16), kind="stable").astype(np.int64, copy=False)
-    row_bits = (len(code) - 1).bit_length()
+        return _by_low_bits(code)
     some = code[::_STRIDE]
     # Numpy's stable sort merges runs: it is slow only where there are many.
-    if width + row_bits > _WORD_BITS or np.count_nonzero(some[1:] < some[:-1]) <= _FEW_RUNS:
-        return np.argsort(code, kind="stable").astype(np.int64, copy=False)
-    code <<= np.uint64(row_bits)
-    code |= np.arange(len(code), dtype=np.uint64)
-    code.sort()
-    code &= np.uint64((1 << row_bits) - 1)
-    return code.view(np.int64)
+    if np.count_nonzero(some[1:] < some[:-1]) <= _FEW_RUNS:
+        return _by_runs(code)
+    below = max(width - 2 * _COUNTED_BITS, 0)
+    order = _by_low_bits(code >> np.uint64(below))
+    order = order[_by_low_bits((code >> np.uint64(below + _COUNTED_BITS))[order])]
+    # What is in order by its high bits is made of short runs.
+    return order[_by_runs(code[order])] if below else order
+
+
+def _by_low_bits(code: UInt64) -> Int64:
+    return np.argsort(code.astype(np.uint16), kind="stable").astype(np.int64, copy=False)
+
+
+def _by_runs(code: UInt64) -> Int64:
+    return np.argsort(code, kind="stable").astype(np.int64, copy=False)
 
 
 def _with_equals_by(order: Int64, known: list[Integers], keys: list[Integers]) -> Int64:

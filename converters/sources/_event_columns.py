@@ -8,14 +8,16 @@ applies, the slower ones would give the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+
+from rblnpb.column_arrays import listed
 
 from ..host_trace import ALL_COLUMNS
 from ..timeline import HostEvents, HostTrack, Id, Int32, Int64, UInt8
@@ -32,6 +34,8 @@ _Columns = dict[str, npt.NDArray[Any]]
 _AnyEvent = PlainEvent | Event | DecimalEvent
 _ENCLOSING: Final = ord("e")
 _STRING_COLUMNS: Final = frozenset({"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"})
+_LOOK_EVENTS: Final = 1 << 15
+"""Decoders that know more tracks cost as much as some hundred events."""
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
 
@@ -67,8 +71,9 @@ class EventColumns:
 
     def __init__(self, columns: Collection[str] = ALL_COLUMNS) -> None:
         """Make these columns of `HostEvents`."""
-        self._decoders = Decoders.of(columns)
         self._asked = frozenset(columns)
+        self._decoders = Decoders.of(self._asked)
+        self._known: set[tuple[Id, Id]] = set()
         self._begin()
 
     def _begin(self) -> None:
@@ -77,21 +82,30 @@ class EventColumns:
         self.process_labels: dict[Id, str] = {}
         self.odd = OddEvents(self._decoders.argument_keys)
         self._columns = GrowingColumns(self._asked)
-        self._strings = _Rows[str]()
-        self._strings[""] = 0
-        self._tracks = _Rows[tuple[Id, Id]]()
-        self._threads: dict[Id, _Threads] = {}
+        self._strings: dict[str, int] = {"": 0}
+        self._tracks: dict[tuple[Id, Id], int] = {}
+        self._threads: dict[Id, dict[Id, int]] = {}
+        self._next_look = _LOOK_EVENTS
 
     def __len__(self) -> int:
         return len(self._columns)
 
     def take(self, block: EventBlock) -> bool:
         """Append the events of a block, as `_json_blocks.Take` says."""
+        if len(self) >= self._next_look:
+            self._next_look = len(self) + _LOOK_EVENTS
+            self._look_at_tracks()
         if len(block.starts) and (self._take_usual(block) or self._take_decimal(block)):
             return True
         if block.is_sure:
             self._take_singly(block)
         return block.is_sure
+
+    def _look_at_tracks(self) -> None:
+        """Let the decoders know the processes and threads that came so far."""
+        if not self._known.issuperset(self._tracks):
+            self._known.update(self._tracks)
+            self._decoders = Decoders.of(self._asked, self._known)
 
     def cut_off(self) -> EventRows:
         """What was taken so far; this object is empty afterwards."""
@@ -110,9 +124,10 @@ class EventColumns:
 
     def append(self, rows: EventRows) -> None:
         """Append what others took of the events that follow: the result is as if all of them had been taken here."""
-        string_rows = _rows_of(self._strings, rows.strings)
+        string_rows = np.atleast_1d(_rows(self._strings, rows.strings))
         columns = {name: string_rows[column] if name in _STRING_COLUMNS else column for name, column in rows.columns.items()}
-        columns["track"] = _rows_of(self._tracks, rows.tracks)[columns["track"]] if rows.tracks else columns["track"]
+        if rows.tracks:
+            columns["track"] = np.atleast_1d(_rows(self._tracks, rows.tracks))[columns["track"]]
         self._columns.append(rows.count, {name: np.asarray(column) for name, column in columns.items()})
         self.thread_names.update(rows.thread_names)
         self.process_names.update(rows.process_names)
@@ -139,6 +154,8 @@ class EventColumns:
     def _take_usual(self, block: EventBlock) -> bool:
         plain: list[PlainEvent] | None = _decoded(self._decoders.plain, block)
         events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
+        if events is None and self._known:
+            events = _decoded(self._decoders.usual_of_any, block)
         if events is None:
             return False
         start_ns = text_ns([event.ts for event in events])
@@ -266,20 +283,28 @@ class EventColumns:
 
     def _put_texts(self, columns: _Columns, name: str, values: Sequence[msgspec.Raw]) -> None:
         """Rows of JSON texts, if there is one; the second of two columns of one name counts where it has a text."""
-        count = len(values)
-        if values.count(NO_TEXT) == count:
+        if values.count(NO_TEXT) == len(values):
             return
+        places = list(compress(range(len(values)), values))
         # All of them are made before the first is kept: one of them may be none.
-        rows = _rows(self._strings, [str(value, "utf-8") for value in values])
-        columns[name] = np.where(rows != 0, rows, columns[name]) if name in columns else rows
+        texts = [str(values[place], "utf-8") for place in places]
+        rows = columns[name].copy() if name in columns else np.zeros(len(values), np.int32)
+        rows[listed(places, np.int64)] = _rows(self._strings, texts)
+        columns[name] = rows
 
     def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
         pid = pids[0]
         if pids.count(pid) < len(pids):
             return _rows(self._tracks, list(zip(pids, tids, strict=True)))
-        if pid not in self._threads:
-            self._threads[pid] = _Threads(pid, self._tracks)
-        return _rows(self._threads[pid], tids)
+        # Half as dear to look up as pairs.
+        threads = self._threads.setdefault(pid, {})
+        try:
+            return _known_rows(threads, tids)
+        except KeyError:
+            new = _unknown(threads, tids)
+            rows = np.atleast_1d(_rows(self._tracks, [(pid, tid) for tid in new]))
+            threads.update(zip(new, rows.tolist(), strict=True))
+            return _known_rows(threads, tids)
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
@@ -292,27 +317,6 @@ class EventColumns:
             self.process_names[event.pid] = value
         elif is_label:
             self.process_labels[event.pid] = value
-
-
-class _Rows(dict[_Key, int]):
-    """A row for each key, in the order in which they are first asked for."""
-
-    def __missing__(self, key: _Key) -> int:
-        row = self[key] = len(self)
-        return row
-
-
-class _Threads(dict[Id, int]):
-    """The rows of the threads of one process: half as dear to look up as pairs."""
-
-    def __init__(self, pid: Id, tracks: _Rows[tuple[Id, Id]]) -> None:
-        super().__init__()
-        self._pid = pid
-        self._tracks = tracks
-
-    def __missing__(self, tid: Id) -> int:
-        row = self[tid] = self._tracks[self._pid, tid]
-        return row
 
 
 def _binding_points(events: Sequence[_AnyEvent], phase: UInt8) -> UInt8:
@@ -340,15 +344,26 @@ def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
 
 
 def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
-    """Row of each key in the table, which learns the keys that it does not have; without dimensions where all are one."""
+    """Row of each key in the table, which learns the keys that it does not have, in their order; one row where all keys are one."""
+    try:
+        return _known_rows(table, keys)
+    except KeyError:
+        new = _unknown(table, keys)
+        table.update(zip(new, range(len(table), len(table) + len(new)), strict=True))
+        return _known_rows(table, keys)
+
+
+def _known_rows(table: Mapping[_Key, int], keys: Sequence[_Key]) -> Int32:
+    """The same of a table that has them all; else KeyError."""
     if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
         return np.array(table[keys[0]], np.int32)
-    return _rows_of(table, keys)
+    rows: Int32 = listed(list(map(table.__getitem__, keys)), np.int32)
+    return rows
 
 
-def _rows_of(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
-    """Row of each key in the table, which learns the keys that it does not have."""
-    return np.fromiter(map(table.__getitem__, keys), np.int32, len(keys))
+def _unknown(table: Mapping[_Key, int], keys: Sequence[_Key]) -> list[_Key]:
+    """The keys that the table does not have, each once."""
+    return [key for key in dict.fromkeys(keys) if key not in table]
 
 
 def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:
@@ -361,7 +376,7 @@ def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:
         _put(columns, name, values, 0)
     except OverflowError:
         # The unsigned column refuses what is negative as well.
-        bits = np.fromiter(values, np.uint64, len(values))
+        bits = listed(values, np.uint64)
         if (bits == np.iinfo(np.uint64).max).any():
             raise
         _put(columns, name, bits.view(np.int64).tolist(), 0)
@@ -376,5 +391,5 @@ def _put(columns: _Columns, name: str, values: Sequence[int], absent: int, kind:
     count = len(values)
     if values[:1] == values[-1:] and values.count(absent) == count:
         return
-    column = np.fromiter(values, kind, count)
+    column = listed(values, kind)
     columns[name] = np.where(columns[name] != absent, columns[name], column) if name in columns else column

@@ -5,7 +5,7 @@ What nobody asked for is skipped too: the records that are decoded are the ones 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal
@@ -13,6 +13,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from rblnpb.columns import ABSENT
+
+from ..timeline import Id
 
 NO_TEXT: Final = msgspec.Raw()
 NO_TIME: Final = float("nan")
@@ -128,47 +130,69 @@ _FIELDS: Final = (
 Decode = Callable[[memoryview], list[Any]]
 
 
+_KNOWN_IDS: Final = 64
+"""Traces name few processes and threads; where they name more, an id is made for every event."""
+
+
 @dataclass(frozen=True)
 class Decoders:
     """What makes records of the text of events, one a line, the fastest first.
 
     Attributes:
-        plain: `PlainEvent`s.
-        usual: `Event`s.
+        plain: `PlainEvent`s of known processes and threads; of any, where none is known.
+        usual: `Event`s of these.
+        usual_of_any: `Event`s.
         decimal: `DecimalEvent`s.
         argument_keys: Keys of `args` that any of them reads.
     """
 
     plain: Decode
     usual: Decode
+    usual_of_any: Decode
     decimal: Decode
     argument_keys: frozenset[str]
 
     @classmethod
-    def of(cls, columns: Collection[str]) -> Decoders:
-        """Those that read what these columns of `HostEvents` are made of."""
+    def of(cls, columns: Collection[str], tracks: Collection[tuple[Id, Id]] = ()) -> Decoders:
+        """Those that read what these columns of `HostEvents` are made of.
+
+        Args:
+            columns: Names of columns.
+            tracks: Processes and threads that are known: the decoder takes their ids for words that it has seen before.
+        """
         unread = {name for made, names in _FIELDS if made.isdisjoint(columns) for name in names}
-        arguments = _without(Arguments, unread)
+        types: dict[str, Any] = {"args": _without(Arguments, unread)}
         # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
-        plain = arguments if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
+        plain = types["args"] if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
+        ids = _literals(tracks)
+        usual_of_any = msgspec.json.Decoder(_without(Event, unread, types)).decode_lines
         return cls(
-            plain=msgspec.json.Decoder(_without(PlainEvent, unread, plain)).decode_lines,
-            usual=msgspec.json.Decoder(_without(Event, unread, arguments)).decode_lines,
-            decimal=msgspec.json.Decoder(_without(DecimalEvent, unread, arguments)).decode_lines,
-            argument_keys=frozenset(field.encode_name for field in msgspec.structs.fields(arguments)),
+            plain=msgspec.json.Decoder(_without(PlainEvent, unread, {"args": plain, **ids})).decode_lines,
+            usual=msgspec.json.Decoder(_without(Event, unread, types | ids)).decode_lines if ids else usual_of_any,
+            usual_of_any=usual_of_any,
+            decimal=msgspec.json.Decoder(_without(DecimalEvent, unread, types)).decode_lines,
+            argument_keys=frozenset(field.encode_name for field in msgspec.structs.fields(types["args"])),
         )
 
 
-def _without(
-    record: type[msgspec.Struct], unread: Collection[str], arguments: type[msgspec.Struct] | None = None
-) -> type[msgspec.Struct]:
-    """The record without some fields, and with `args` of this type."""
+def _literals(tracks: Collection[tuple[Id, Id]]) -> dict[str, Any]:
+    """The types of the fields of processes and threads where just these can stand there; empty when they are none, or many."""
+    pids, tids = {pid for pid, _ in tracks if pid is not None}, {tid for _, tid in tracks if tid is not None}
+    has_room = 0 < len(pids) <= _KNOWN_IDS and 0 < len(tids) <= _KNOWN_IDS
+    # A literal number has 64 bits.
+    is_usual = all(isinstance(one, str) or -(1 << 63) <= one < 1 << 63 for one in pids | tids)
+    return {"pid": Literal[tuple(pids)], "tid": Literal[tuple(tids)]} if has_room and is_usual else {}
+
+
+def _without(record: type[msgspec.Struct], unread: Collection[str], types: Mapping[str, Any] = {}) -> type[msgspec.Struct]:
+    """The record without some fields, and with other types of some."""
     fields: list[tuple[str, Any, Any]] = []
     for field in msgspec.structs.fields(record):
-        if field.name == "args" and arguments is not None:
-            fields.append((field.name, arguments, arguments()))
+        kind = types.get(field.name, field.type)
+        if field.name == "args":
+            fields.append((field.name, kind, kind()))
         elif field.name not in unread:
-            fields.append((field.name, field.type, msgspec.field(default=field.default, name=field.encode_name)))
+            fields.append((field.name, kind, msgspec.field(default=field.default, name=field.encode_name)))
     config = record.__struct_config__
     return msgspec.defstruct(
         record.__name__,

@@ -13,6 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.byte_rows import stack
+from rblnpb.column_arrays import listed
 from rblnpb.columns import ABSENT
 
 from ..timeline import Int64, UInt8
@@ -47,7 +49,8 @@ def decimal_ns(values: Sequence[Decimal | None]) -> Int64:
         OverflowError: One of them does not fit.
     """
     absent = int(ABSENT)
-    return np.fromiter([absent if value is None else exact_ns(value) for value in values], np.int64, len(values))
+    whole: Int64 = listed([absent if value is None else exact_ns(value) for value in values], np.int64)
+    return whole
 
 
 def float_ns(values: Sequence[float]) -> Int64 | None:
@@ -59,9 +62,9 @@ def float_ns(values: Sequence[float]) -> Int64 | None:
     Returns:
         int64[n]; None when this does not hold for one of them.
     """
-    microseconds = np.fromiter(values, np.float64, len(values))
-    is_absent = np.isnan(microseconds)
-    microseconds[is_absent] = 0.0
+    given = listed(values, np.float64)
+    is_absent = np.isnan(given)
+    microseconds = np.where(is_absent, 0.0, given)
     nanoseconds = np.rint(microseconds * 1000.0)
     if (nanoseconds / 1000.0 != microseconds).any() or (np.abs(microseconds) >= _PROVEN_BELOW_US).any():
         return None
@@ -93,10 +96,8 @@ def _same_width_ns(rows: UInt8) -> Int64 | None:
     point = rows.shape[1] - 2 - _DECIMALS
     if not 0 < point <= _MOST_DIGITS or (rows[:, -1] != _COMMA).any() or (rows[:, point] != _POINT).any():
         return None
-    digits = np.zeros((len(rows), (point + _DECIMALS + 7) // 8 * 8), np.uint8)
-    digits[:, -_DECIMALS:] = rows[:, point + 1 : -1]
-    digits[:, -_DECIMALS - point : -_DECIMALS] = rows[:, :point]
-    digits[:, -_DECIMALS - point :] -= np.uint8(_ZERO)
+    digits = stack(len(rows), [b"0" * (-(point + _DECIMALS) % 8), rows[:, :point], rows[:, point + 1 : -1]])
+    digits -= np.uint8(_ZERO)
     return None if (digits > 9).any() else _signed(_digits_as_number(digits))
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from ..timeline import Int64, UInt8
+from ..timeline import Bool, Int64, UInt8
 from ._text_window import TextWindow
 
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
@@ -24,6 +24,7 @@ _STEP[list(b"{[")] = 1
 _STEP[list(b"}]")] = -1
 _IS_MARK: Final = _STEP != 0
 _IS_MARK[_COMMA] = True
+_BYTE_PLACES: Final = np.uint64(0x0001020304050607)
 _IS_SPACE: Final = np.zeros(256, np.bool_)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -79,19 +80,30 @@ def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     What follows the last such place stays, for the event there may be incomplete.
     """
     data = window.data()
-    opens = np.flatnonzero(window.equal(_OPEN))
-    at = opens[np.searchsorted(opens, gap.before_bytes + gap.after_bytes) :]
-    commas = at - gap.after_bytes
-    is_gap = (data[commas] == _COMMA) & (data[commas - gap.before_bytes] == _CLOSE)
+    opens = _places(window.equal(_OPEN))
+    commas = opens[np.searchsorted(opens, gap.before_bytes + gap.after_bytes) :] - gap.after_bytes
+    commas = commas[data[commas] == _COMMA]
+    commas = commas[data[commas - gap.before_bytes] == _CLOSE]
     for distance in range(1, gap.before_bytes):
         # Another brace behind the one that was looked for would be the event's own.
-        is_gap &= _IS_SPACE[data[commas - distance]]
-    commas = commas[is_gap]
+        commas = commas[_IS_SPACE[data[commas - distance]]]
     if not len(commas):
         return None
-    starts = np.concatenate((opens[:1], at[is_gap][:-1]))
+    starts = np.concatenate((opens[:1], commas[:-1] + gap.after_bytes))
     lengths = commas - (gap.before_bytes - 1) - starts
     return _block(window, np.concatenate(([0], commas + 1)), starts, lengths, is_sure=False)
+
+
+def _places(mask: Bool) -> Int64:
+    """As `np.flatnonzero`, twice as fast where few are true: numpy looks for words of eight that are not all false."""
+    head, tail = np.split(mask, [len(mask) & -8])
+    word = np.flatnonzero(head.view("<u8") != 0)
+    bits = head.view("<u8")[word]
+    if (bits & (bits - np.uint64(1))).any():
+        return np.flatnonzero(mask)
+    # The product has the place of the one true byte in its highest byte.
+    place = (word << 3) + ((bits * _BYTE_PLACES) >> np.uint64(56)).astype(np.int64)
+    return np.concatenate((place, len(head) + np.flatnonzero(tail)))
 
 
 def cut_elements(window: TextWindow, *, is_first: bool) -> tuple[EventBlock, bool]:
