@@ -36,6 +36,7 @@ _ENCLOSING: Final = ord("e")
 _STRING_COLUMNS: Final = frozenset({"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"})
 _LOOK_EVENTS: Final = 1 << 15
 """Decoders that know more tracks cost as much as some hundred events."""
+_LONGEST_WAIT: Final = 15
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
 
@@ -86,6 +87,7 @@ class EventColumns:
         self._tracks: dict[tuple[Id, Id], int] = {}
         self._threads: dict[Id, dict[Id, int]] = {}
         self._next_look = _LOOK_EVENTS
+        self._wait = self._blocks_to_wait = 0
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -152,7 +154,7 @@ class EventColumns:
         return tuple(HostTrack(pid, tid) for pid, tid in self._tracks)
 
     def _take_usual(self, block: EventBlock) -> bool:
-        plain: list[PlainEvent] | None = _decoded(self._decoders.plain, block)
+        plain = self._plain_events(block)
         events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
         if events is None and self._known:
             events = _decoded(self._decoders.usual_of_any, block)
@@ -163,6 +165,16 @@ class EventColumns:
         if start_ns is None or duration_ns is None:
             return False
         return self._append(events, start_ns, duration_ns, _places(block), None if plain else _text_of(block))
+
+    def _plain_events(self, block: EventBlock) -> list[PlainEvent] | None:
+        """The events of a block where all are plain; where no such block came for long, they are looked for less often."""
+        if self._blocks_to_wait:
+            self._blocks_to_wait -= 1
+            return None
+        events = _decoded(self._decoders.plain, block)
+        self._wait = 0 if events else min(2 * self._wait + 1, _LONGEST_WAIT)
+        self._blocks_to_wait = self._wait
+        return events
 
     def _take_decimal(self, block: EventBlock) -> bool:
         events: list[DecimalEvent] | None = _decoded(self._decoders.decimal, block)
@@ -244,7 +256,6 @@ class EventColumns:
         return True
 
     def _put_arguments(self, columns: _Columns, args: Sequence[Arguments], *, is_plain: bool) -> None:
-        # One look at each event instead of one list a column: most blocks have none of these.
         asked = self._asked
         if LINKS & asked:
             _put_link(columns, "external_id", [arg.external_id for arg in args])
@@ -254,32 +265,18 @@ class EventColumns:
             _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
         if is_plain:
             return
-        if LINKS & asked and [True for arg in args if arg.correlation_id or arg.launch_id or arg.external_id_2021]:
+        if LINKS & asked:
             _put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
             _put_link(columns, "launch_id", [arg.launch_id for arg in args])
             _put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
-        if MEMORY & asked and [True for arg in args if arg.size_bytes is not NO_SIZE or arg.device_type != -1]:
+        if MEMORY & asked:
             _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
             _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
         if TEXTS & asked:
-            self._put_rare_texts(columns, args)
-
-    def _put_rare_texts(self, columns: _Columns, args: Sequence[Arguments]) -> None:
-        rare = [
-            arg
-            for arg in args
-            if arg.input_dims is not NO_TEXT
-            or arg.input_dims_2021 is not NO_TEXT
-            or arg.concrete_inputs is not NO_TEXT
-            or arg.context is not NO_TEXT
-        ]
-        if not rare:
-            return
-        self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
-        if [arg for arg in rare if arg.context is not NO_TEXT]:
+            self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
             self._put_texts(columns, "context", [arg.context for arg in args])
-        self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
-        self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
+            self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
+            self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
 
     def _put_texts(self, columns: _Columns, name: str, values: Sequence[msgspec.Raw]) -> None:
         """Rows of JSON texts, if there is one; the second of two columns of one name counts where it has a text."""
