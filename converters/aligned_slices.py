@@ -56,7 +56,8 @@ class SliceNames:
         used = np.zeros(len(self.strings), np.bool_)
         used[0] = True
         used[self.stage] = True
-        used[self.override] = True
+        if self.override.any():
+            used[self.override] = True
         return np.flatnonzero(used).astype(np.int64)
 
     def render(self) -> npt.NDArray[np.bytes_]:

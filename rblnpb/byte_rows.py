@@ -20,6 +20,8 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 Bool = npt.NDArray[np.bool_]
 
+_Values = npt.NDArray[Any]
+
 Flat = bytes | UInt8
 """A part of every row: the same bytes in all of them, or a table uint8[n, w]."""
 
@@ -114,24 +116,32 @@ class Joiner:
 
     def stack(self, count: int, columns: Sequence[Flat]) -> UInt8:
         """As the function of this name; of use until the next call."""
-        shape = tuple(column if isinstance(column, bytes) else column.shape[1] for column in columns)
+        rows, parts = self._places(count, columns)
+        for place, column in parts:
+            place[:] = column
+        return rows
+
+    def _places(self, count: int, columns: Sequence[Flat]) -> tuple[UInt8, list[tuple[_Values, _Values]]]:
+        """uint8[count, w]: rows of what is the same in all of them; and the other columns, each with its place in so many rows.
+
+        Such a column is one value of many bytes a row: numpy moves these several times as fast as many values.
+        """
+        shape = tuple([column if isinstance(column, bytes) else column.shape[1] for column in columns])
         rows = self._stacks.get(shape)
         if rows is None or len(rows) < count:
             if len(self._stacks) >= _STACKS:
                 self._stacks.clear()
             self._stacks[shape] = rows = _same(count, shape)
-        at, width = 0, rows.shape[1]
-        for column in columns:
-            if isinstance(column, bytes):
-                at += len(column)
-                continue
-            own = column.shape[1]
-            if own and count:
-                # One value of many bytes a row: numpy moves these several times as fast as many values.
-                kind = _kind(own)
-                np.ndarray(count, kind, rows, at, (width,))[:] = column.view(kind)[:, 0]
-            at += own
-        return rows[:count]
+        parts, at = [], 0
+        for column, own in zip(columns, shape, strict=True):
+            if isinstance(own, bytes):
+                at += len(own)
+            elif isinstance(column, np.ndarray):
+                if own and count:
+                    kind = _kind(own)
+                    parts.append((np.ndarray(count, kind, rows, at, (rows.shape[1],)), column.view(kind)[:, 0]))
+                at += own
+        return rows[:count], parts
 
     def join(self, count: int, columns: Sequence[Column]) -> UInt8:
         """As the function of this name; of use until the next call."""
@@ -159,11 +169,12 @@ class Joiner:
         if len(flat) < len(others) or not isinstance(last, Padded) or last.texts.shape[1] > _SHORT:
             return False
         # Few at a time stay in the processor's cache. Each is written over what the one before leaves behind it.
+        rows, parts = self._places(min(len(starts), _FEW_ROWS), [*flat, last.texts])
         for first in range(0, len(starts), _FEW_ROWS):
             at = starts[first : first + _FEW_ROWS]
-            rows = slice(first, first + len(at))
-            some = [column if isinstance(column, bytes) else column[rows] for column in (*flat, last.texts)]
-            _put(packets, self.stack(len(at), some), at)
+            for place, column in parts:
+                place[: len(at)] = column[first : first + len(at)]
+            _put(packets, rows[: len(at)], at)
         return True
 
     def _room(self, size_bytes: int) -> UInt8:

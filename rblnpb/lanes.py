@@ -22,7 +22,7 @@ Int64 = npt.NDArray[np.int64]
 Int32 = npt.NDArray[np.int32]
 
 _BATCH: Final = 1 << 17
-_FEW: Final = 1 << 13
+_FEW: Final = 1 << 15
 
 
 def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64, among: npt.NDArray[np.bool_] | None = None) -> Int32:

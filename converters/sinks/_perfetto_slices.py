@@ -113,7 +113,7 @@ class SliceTable:
         return slice(first, last) if self.order is None else self.order[first:last]
 
 
-def slice_blocks(slices: SliceTable, begins: Sequence[Flows], ends: Sequence[Flows]) -> Iterator[tuple[int, bytes]]:
+def slice_blocks(slices: SliceTable, begins: Sequence[Flows], ends: Sequence[Flows]) -> Iterator[tuple[int, memoryview]]:
     """A begin and an end for every slice, in blocks of bounded size.
 
     Perfetto orders packets by time and takes those of one time as they come, and an end ends what began last on its track. So all
@@ -125,7 +125,7 @@ def slice_blocks(slices: SliceTable, begins: Sequence[Flows], ends: Sequence[Flo
         begins, ends: Arrows that begin and end with these packets, by rows of the slices.
 
     Yields:
-        How many slices begin, and the packets.
+        How many slices begin, and the packets, which are of use until the next ones are asked for.
     """
     joiner = Joiner()
     for last in range(len(slices), 0, -_BLOCK_ROWS):
@@ -146,7 +146,7 @@ def _numbered(rows: Rows) -> Int64:
     return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows.astype(np.int64)
 
 
-def _ends_of(slices: SliceTable, rows: Rows, flows: Sequence[Flows], joiner: Joiner) -> bytes:
+def _ends_of(slices: SliceTable, rows: Rows, flows: Sequence[Flows], joiner: Joiner) -> memoryview:
     """The packets that end some slices, the last one first; not those of empty ones."""
     duration_ns = slices.duration_ns[rows]
     is_empty = duration_ns == 0
@@ -155,7 +155,7 @@ def _ends_of(slices: SliceTable, rows: Rows, flows: Sequence[Flows], joiner: Joi
         duration_ns = duration_ns[~is_empty]
     end_ns = (slices.start_ns[rows] + duration_ns)[::-1]
     fields = flow_fields(flows, lambda: _numbered(rows)[::-1])
-    return joiner.join(len(end_ns), _ends(slices, end_ns, slices.track(rows)[::-1], *fields)).tobytes()
+    return joiner.join(len(end_ns), _ends(slices, end_ns, slices.track(rows)[::-1], *fields)).data
 
 
 def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> list[Column]:
@@ -164,18 +164,18 @@ def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> lis
     return event(EVENT_END, end_ns, numbers(11, track), SEQUENCE, *more)
 
 
-def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Sequence[Flows], joiner: Joiner) -> bytes:
+def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Sequence[Flows], joiner: Joiner) -> memoryview:
     """The packets that begin a piece of a block of slices; those of empty ones have their end behind them."""
     start_ns, track = slices.start_ns[block][piece], slices.track(block)[piece]
     arguments = [column for argument, values in told.arguments for column in argument.columns(values[piece])]
     head, tails, size = slices.speller.spelled(told.names.take(piece))
     fields = flow_fields(flows, lambda: _numbered(block)[piece])
     # What has a length of its own comes last, so that the rest of a packet is one stretch of bytes.
-    said = (*numbers(3, slices.categories[track]), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
+    said = (*numbers(3, slices.categories.take(track)), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
     shown_ns = start_ns + slices.shift_ns if slices.shift_ns else start_ns
     packets = event(EVENT_BEGIN, shown_ns, numbers(11, track), SEQUENCE, *said)
     is_empty: Bool = slices.duration_ns[block][piece] == 0
     if is_empty.any():
         ended = _ends(slices, start_ns, track)
         packets.append(Optional([column for column in ended if isinstance(column, (bytes, np.ndarray))], is_empty))
-    return joiner.join(len(start_ns), packets).tobytes()
+    return joiner.join(len(start_ns), packets).data

@@ -16,5 +16,5 @@ SECOND_NS: Final = 10**9
 class ByteStream(Protocol):
     """What can be written to: a file, a compressor, standard output."""
 
-    def write(self, data: bytes, /) -> object:
-        """Take all of these bytes."""
+    def write(self, data: bytes | memoryview, /) -> object:
+        """Take all of these bytes, which may be others when it has returned, as `io.RawIOBase.write` has it."""

@@ -128,7 +128,7 @@ def _shifted(shift_ns: int) -> Iterator[Finding]:
         yield Finding(Severity.INFO, "times-shifted", f"there are times before zero; all are {shift_ns} ns later now")
 
 
-def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes]]:
+def _blocks(timeline: Timeline, plan: _Plan) -> Iterator[tuple[int, bytes | memoryview]]:
     """How many events each block has, and its packets: clock, names and tracks, host, devices, curves."""
     is_unix = plan.first_ns >= UNIX_NS
     names = plan.texts.packets(SEQUENCE_ID, number(58, _REALTIME) if is_unix else b"")
