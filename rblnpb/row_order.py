@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy.typing as npt
 __all__ = ["order_by"]
 
 Int64 = npt.NDArray[np.int64]
+UInt16 = npt.NDArray[np.uint16]
 UInt64 = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.bool_]
 
 _WORD_BITS: Final = 64
-_COUNTED_BITS: Final = 16
-"""Numbers so narrow are counted by numpy, not compared."""
+_DIGIT_BITS: Final = 16
+"""Numbers so narrow are counted by numpy's stable sort, not compared."""
 _STRIDE: Final = 64
 _FEW_RUNS: Final = 16
 
@@ -63,26 +65,25 @@ def _above(key: Integers, least: int) -> UInt64:
 
 
 def _in_order(code: UInt64, width: int) -> Int64:
-    """Rows in order of numbers of so many bits."""
-    if width <= _COUNTED_BITS:
-        return _by_low_bits(code)
+    """Rows in order of numbers of so many bits; the numbers are lost."""
     some = code[::_STRIDE]
     # Numpy's stable sort merges runs: it is slow only where there are many.
-    if np.count_nonzero(some[1:] < some[:-1]) <= _FEW_RUNS:
-        return _by_runs(code)
-    below = max(width - 2 * _COUNTED_BITS, 0)
-    order = _by_low_bits(code >> np.uint64(below))
-    order = order[_by_low_bits((code >> np.uint64(below + _COUNTED_BITS))[order])]
+    if width > _DIGIT_BITS and np.count_nonzero(some[1:] < some[:-1]) <= _FEW_RUNS:
+        return _stably(code)
+    # The highest bits stand in the last of four digits then, and need not be taken out.
+    code <<= np.uint64(_WORD_BITS - max(width, 1))
+    digits = code.view(np.uint16).reshape(-1, 4)
+    low, high = (digits[:, 2], digits[:, 3]) if sys.byteorder == "little" else (digits[:, 1], digits[:, 0])
+    if width <= _DIGIT_BITS:
+        return _stably(high)
+    order = _stably(low)
+    order = order.take(_stably(high.take(order)))
     # What is in order by its high bits is made of short runs.
-    return order[_by_runs(code[order])] if below else order
+    return order if width <= 2 * _DIGIT_BITS else order.take(_stably(code.take(order)))
 
 
-def _by_low_bits(code: UInt64) -> Int64:
-    return np.argsort(code.astype(np.uint16), kind="stable").astype(np.int64, copy=False)
-
-
-def _by_runs(code: UInt64) -> Int64:
-    return np.argsort(code, kind="stable").astype(np.int64, copy=False)
+def _stably(values: UInt16 | UInt64) -> Int64:
+    return np.argsort(values, kind="stable").astype(np.int64, copy=False)
 
 
 def _with_equals_by(order: Int64, known: list[Integers], keys: list[Integers]) -> Int64:

@@ -127,17 +127,22 @@ def _furthest(lane: Int64, end_ns: Int64) -> Int64:
     row = np.arange(count, dtype=np.int64)
     if not count:
         return row
+    # Few columns are made, and these are used again: fresh memory is half of what all of this costs.
     least = int(end_ns.min())
     length = int(end_ns.max()) - least + 1
     if length * (int(lane[-1]) + 1) < 1 << 62:
-        # As if the lanes came one after the other.
-        height = lane * length + (end_ns - least)
+        # As if the lanes came one after the other; what is more than 64 bits on the way is not in the end.
+        height = lane * length
+        height += end_ns
+        height -= least
     else:
         # The place among all ends takes the place of the end itself: that many, times the lanes, are few enough for 64 bits.
         by_end = order_by(end_ns)
         height = lane * count
         height[by_end] += row
-    return np.maximum.accumulate(np.where(height >= np.maximum.accumulate(height), row, 0))
+    reach = np.maximum.accumulate(height)
+    row *= height >= reach
+    return np.maximum.accumulate(row, out=reach)
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,9 +80,10 @@ class _Parser(argparse.ArgumentParser):
         is_command = bool(self.command)
         if is_command:
             module = importlib.import_module(f".{self.command}", __name__)
+            # `run` lends its process to somebody's program.
+            self.set_defaults(run=module.run, is_ours=self.command != "run")
             self.command, self.epilog = "", module.EXAMPLES
             module.add_arguments(self)
-            self.set_defaults(run=module.run)
         options, rest = super().parse_known_args(args, namespace)
         if is_command and rest:
             # The whole command line would name itself, and its own help, in which none of this stands.
@@ -141,10 +142,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: Any) -> int:
     # Late, for the sake of `--help`.
+    from rblnpb.process_memory import keep_freed_memory
+
     from ._stopping import stopping
 
     if sys.stdout is None:
         return _fail("cannot write the result: standard output is closed", UNWRITABLE)
+    if options.is_ours:
+        keep_freed_memory()
     with stopping():
         code: int = options.run(options)
         sys.stdout.flush()

@@ -17,6 +17,7 @@ from threading import Thread
 from typing import BinaryIO, Final
 
 from rblnpb.errors import FormatError
+from rblnpb.process_memory import keep_freed_memory
 
 from ..json_text import is_utf8
 from ._document import DocumentPass, InputDocument
@@ -169,4 +170,5 @@ def main() -> None:
     """What a process runs that another one began to read with it."""
     # Ctrl-C reaches all processes of a terminal; the one that began the others ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    keep_freed_memory()
     serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from rblnpb.process_memory import keep_freed_memory
 from tests.bench.case import LARGE, ROOT, Case
 from tests.bench.cases import CASES, case_named
 from tests.bench.measure import Measured, measure
@@ -91,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if unknown := set(options.cases) - set(names):
         parser.error(f"there is no case {min(unknown)}; there are {', '.join(names)}")
+    # As in the processes of the command line.
+    keep_freed_memory()
     begin = time.monotonic()
     cases = [case_named(name) for name in options.cases] or list(CASES)
     with tempfile.TemporaryDirectory() as folder:
