@@ -62,14 +62,21 @@ def float_ns(values: Sequence[float]) -> Int64 | None:
     Returns:
         int64[n]; None when this does not hold for one of them.
     """
-    given = listed(values, np.float64)
-    is_absent = np.isnan(given)
-    microseconds = np.where(is_absent, 0.0, given)
-    nanoseconds = np.rint(microseconds * 1000.0)
-    if (nanoseconds / 1000.0 != microseconds).any() or (np.abs(microseconds) >= _PROVEN_BELOW_US).any():
+    microseconds: npt.NDArray[np.float64] = listed(values, np.float64)
+    if not len(microseconds):
+        return np.empty(0, np.int64)
+    is_absent = np.isnan(microseconds)
+    has_absent = bool(is_absent.any())
+    if has_absent:
+        microseconds[is_absent] = 0.0
+    nanoseconds = microseconds * 1000.0
+    np.rint(nanoseconds, out=nanoseconds)
+    is_proven = -_PROVEN_BELOW_US < float(microseconds.min()) <= float(microseconds.max()) < _PROVEN_BELOW_US
+    if not is_proven or (nanoseconds / 1000.0 != microseconds).any():
         return None
     whole = nanoseconds.astype(np.int64)
-    whole[is_absent] = ABSENT
+    if has_absent:
+        whole[is_absent] = ABSENT
     return whole
 
 
@@ -105,9 +112,11 @@ def _digits_as_number(digits: UInt8) -> npt.NDArray[np.uint64]:
     """The number of each row of decimal digits, of which there are a multiple of eight."""
     # Eight digits stand in a word, the first in its lowest byte. Neighbours are joined: to four pairs, to two, to one.
     words = digits.view("<u8")
-    words = (words * 10 + (words >> 8)) & 0x00FF00FF00FF00FF
-    words = (words * 100 + (words >> 16)) & 0x0000FFFF0000FFFF
-    words = (words * 10000 + (words >> 32)) & 0x00000000FFFFFFFF
+    for factor, bits, mask in ((10, 8, 0x00FF00FF00FF00FF), (100, 16, 0x0000FFFF0000FFFF), (10000, 32, 0x00000000FFFFFFFF)):
+        lower = words * np.uint64(factor)
+        lower += words >> np.uint64(bits)
+        lower &= np.uint64(mask)
+        words = lower
     number = np.zeros(len(digits), np.uint64)
     for column in words.T:
         number = number * 100_000_000 + column

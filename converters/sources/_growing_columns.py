@@ -72,6 +72,9 @@ class GrowingColumns:
         for name, value_so_far in self._values.items():
             value = values.get(name, _ABSENT[name])
             if name not in self._columns:
+                # Most columns are nobody's for the whole of a trace.
+                if value is value_so_far:
+                    continue
                 if not value.ndim and (value == value_so_far or not self._count):
                     self._values[name] = value.astype(value_so_far.dtype)
                     continue

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import rblnpb
+from rblnpb.converters.host_trace import ALL_COLUMNS
 from rblnpb.converters.merging import merge
 from rblnpb.converters.sinks.profile_file import trace_profile, write_trace_archive
 from rblnpb.converters.sources.archive import archived_trace
@@ -40,8 +41,8 @@ def load_columns(path: Path) -> Columns:
         "duration_us": np.array([event.get("dur", 0.0) for event in events], np.float64),
         "name": np.array([names.setdefault(event["name"], len(names)) for event in events], np.int32),
         "tid": np.array([event["tid"] for event in events], np.int64),
-        "external_id": np.array([event["args"].get("External id", 0) for event in events], np.int64),
-        "event_index": np.array([event["args"].get("Ev Idx", -1) for event in events], np.int64),
+        "external_id": np.array([event.get("args", {}).get("External id", 0) for event in events], np.int64),
+        "event_index": np.array([event.get("args", {}).get("Ev Idx", -1) for event in events], np.int64),
     }
     return {**columns, "names": list(names)}
 
@@ -66,7 +67,7 @@ def told_of_trace(host: HostTrace) -> Columns:
             "names": host.strings,
             "name": events.name,
             "start_ns": events.start_ns - host.base_time_ns,
-            "duration_ns": events.duration_ns,
+            "duration_ns": np.maximum(events.duration_ns, 0),
             "tid": track_tid[events.track],
             "external_id": events.external_id,
             "event_index": events.event_index,
@@ -90,13 +91,25 @@ def zipped(path: Path) -> Path:
     return packed
 
 
-def set_up_read(count: int, folder: Path, *, first_us: int = FIRST_US, change: Callable[[Path], Path] | None = None) -> Work:
-    path = trace_file(folder, count, first_us)
+NINE = ("external_id", "event_index")
+"""With those that always are read: phase, category, name, process and thread, start and duration, as the bar was set for."""
+
+
+def set_up_read(
+    count: int,
+    folder: Path,
+    *,
+    columns: Collection[str] = NINE,
+    first_us: int = FIRST_US,
+    has_arrows: bool = False,
+    change: Callable[[Path], Path] | None = None,
+) -> Work:
+    path = trace_file(folder, count, first_us, has_arrows=has_arrows)
     if change is not None:
         path = change(path)
-    has_c = baseline.library() is not None and change is None
+    has_c = baseline.library() is not None and change is None and not has_arrows
     return Work(
-        Side(lambda: read_host(path), told_of_trace),
+        Side(lambda: read_host(path, columns=columns), told_of_trace),
         Side(lambda: load_columns(path), told),
         Side(lambda: baseline.scan_kineto(path, count), told) if has_c else None,
     )
@@ -191,8 +204,25 @@ def set_up_table(count: int, folder: Path) -> Work:
 
 LOAD = "json.load, then columns"
 CASES = (
-    Case("read-kineto", "read a Kineto JSON, times exact", LOAD, set_up_read, "event", bar={"ns": 1000}),
-    Case("read-kineto-gz", "the same, gzip", LOAD, partial(set_up_read, change=zipped), "event", plain_limit=100_000),
+    Case("read-kineto", "read nine columns of a Kineto JSON, times exact", LOAD, set_up_read, "event", bar={"ns": 1000}),
+    Case(
+        "read-all",
+        "the same, all twenty columns",
+        LOAD,
+        partial(set_up_read, columns=ALL_COLUMNS),
+        "event",
+        plain_limit=100_000,
+    ),
+    Case(
+        "read-arrows",
+        "the same, with arrows, as of a training step",
+        LOAD,
+        partial(set_up_read, columns=ALL_COLUMNS, has_arrows=True),
+        "event",
+        sizes=MEDIUM,
+        plain_limit=100_000,
+    ),
+    Case("read-kineto-gz", "nine columns, gzip", LOAD, partial(set_up_read, change=zipped), "event", plain_limit=100_000),
     Case(
         "read-absolute",
         "the same, absolute µs",
@@ -211,7 +241,7 @@ CASES = (
         sizes=MEDIUM,
         plain_limit=100_000,
     ),
-    Case("read-jobs", "the same by two processes", "by one", set_up_jobs, "event"),
+    Case("read-jobs", "all columns by two processes", "by one", set_up_jobs, "event"),
     Case(
         "key-averages",
         "`rblnpb summary` of such a file",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,18 @@ EVENT = """  {{
   }}"""
 
 
+ARROW = """  {{
+    "ph": "{phase}",
+    "id": {number},
+    "pid": 2293,
+    "tid": {tid},
+    "ts": {start_us}.{start_rest:03d},
+    "cat": "fwdbwd",
+    "name": "fwdbwd"
+    {binding}
+  }}"""
+OPS_AN_ARROW_END = 8
+"""About what a training step has: an op in five has a sequence number, an event in nine is an end of an arrow."""
 TRACE_THREADS, FAMILY = 2, 4
 """Threads of a host trace, which take turns; on each, of so many events the first calls the others."""
 
@@ -171,13 +184,32 @@ def event_texts(count: int, first_us: int, gap_ns: int) -> Iterator[str]:
         )
 
 
-def trace_file(folder: Path, count: int, first_us: int = FIRST_US, gap_ns: int = 4500) -> Path:
-    """A trace as `export_chrome_trace` writes it, made once: ops on two threads."""
-    path = folder / f"trace-{count}-{first_us}-{gap_ns}.json"
+def with_arrows(texts: Iterator[str], first_us: int) -> Iterator[str]:
+    """Every so many ops the beginning or the end of an arrow, at the start of the op before it."""
+    for index, text in enumerate(texts):
+        yield text
+        if index % OPS_AN_ARROW_END == OPS_AN_ARROW_END - 1:
+            arrow, is_end = divmod(index // OPS_AN_ARROW_END, 2)
+            # The times of the bench need not be real, but each has to be of a thread.
+            start_ns = first_us * 1000 + index * TRACE_THREADS
+            yield ARROW.format(
+                phase="f" if is_end else "s",
+                number=arrow + 1,
+                tid=THREAD + index % TRACE_THREADS,
+                start_us=start_ns // 1000,
+                start_rest=start_ns % 1000,
+                binding=', "bp": "e"' if is_end else "",
+            )
+
+
+def trace_file(folder: Path, count: int, first_us: int = FIRST_US, gap_ns: int = 4500, *, has_arrows: bool = False) -> Path:
+    """A trace as `export_chrome_trace` writes it, made once: so many events, all of them ops on two threads, or arrows too."""
+    path = folder / f"trace-{count}-{first_us}-{gap_ns}{'-arrows' if has_arrows else ''}.json"
     if not path.exists():
+        texts = event_texts(count, first_us, gap_ns)
         with path.open("w", encoding="utf-8") as file:
             file.write(HEAD)
-            for index, text in enumerate(event_texts(count, first_us, gap_ns)):
+            for index, text in enumerate(islice(with_arrows(texts, first_us) if has_arrows else texts, count)):
                 file.write(f",\n{text}" if index else text)
             file.write('\n  ],"traceName": "trace.json" }')
     return path
