@@ -11,12 +11,14 @@ from fractions import Fraction
 from itertools import count, cycle
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.columns import ABSENT
 from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
+from rblnpb.converters.sources import _event_columns
 from rblnpb.converters.sources._document import open_document
 from rblnpb.converters.sources._event_array import CutSizes, Surroundings, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
@@ -172,6 +174,14 @@ def test_events_are_those_of_the_slow_reader_whatever_the_size_of_a_block(
     assert document.endswith(trace.tail)
     assert trace.head.endswith(b"[")
     assert trace.tail.startswith(b"]")
+
+
+@given(documents(), st.integers(1, 900), st.integers(1, 3))
+def test_events_are_the_same_however_soon_their_tracks_are_known(document: bytes, step_bytes: int, look_events: int) -> None:
+    with mock.patch.object(_event_columns, "_LOOK_EVENTS", look_events):
+        trace = read_in_pieces(document, 1 << 17, step_bytes)
+
+    assert events_of(trace) == slow_events(document)
 
 
 @given(documents(), st.integers(1, 900), st.sets(st.sampled_from(sorted(ALL_COLUMNS))))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rblnpb.column_arrays import ABSENT, StoredColumn, frozen, repeated
+from rblnpb.column_arrays import ABSENT, StoredColumn, frozen, listed, repeated
 from rblnpb.columns import DeviceSlices
 
 
@@ -79,3 +79,28 @@ def test_a_repeated_value_is_held_once_and_read_only() -> None:
 
     assert (len(array), array.strides, array.dtype, set(array.tolist())) == (1_000, (0,), np.dtype(np.uint32), {16})
     assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        (np.int32, [-(1 << 31), 0, (1 << 31) - 1]),
+        (np.int64, [ABSENT, (1 << 63) - 1]),
+        (np.uint64, [0, (1 << 64) - 1]),
+        (np.float64, [1.5, -0.0, float("inf"), float("nan")]),
+        (np.int64, []),
+    ],
+)
+def test_numbers_of_a_list_are_an_array_of_their_own(dtype: type[np.generic], values: list[float]) -> None:
+    array = listed(values, dtype)
+
+    np.testing.assert_array_equal(array, np.array(values, dtype), strict=True)
+    assert array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"), [(np.int32, 1 << 31), (np.int64, 1 << 63), (np.int64, -(1 << 63) - 1), (np.uint64, -1)]
+)
+def test_a_number_that_does_not_fit_is_refused(dtype: type[np.generic], value: int) -> None:
+    with pytest.raises(OverflowError):
+        listed([0, value], dtype)
