@@ -56,6 +56,7 @@ class SliceNames:
         used = np.zeros(len(self.strings), np.bool_)
         used[0] = True
         used[self.stage] = True
+        # Few profiles have any, and to look for one is a tenth of the work.
         if self.override.any():
             used[self.override] = True
         return np.flatnonzero(used).astype(np.int64)

@@ -116,12 +116,12 @@ class Joiner:
 
     def stack(self, count: int, columns: Sequence[Flat]) -> UInt8:
         """As the function of this name; of use until the next call."""
-        rows, parts = self._places(count, columns)
+        rows, parts = self._laid_out(count, columns)
         for place, column in parts:
             place[:] = column
         return rows
 
-    def _places(self, count: int, columns: Sequence[Flat]) -> tuple[UInt8, list[tuple[_Values, _Values]]]:
+    def _laid_out(self, count: int, columns: Sequence[Flat]) -> tuple[UInt8, list[tuple[_Values, _Values]]]:
         """uint8[count, w]: rows of what is the same in all of them; and the other columns, each with its place in so many rows.
 
         Such a column is one value of many bytes a row: numpy moves these several times as fast as many values.
@@ -133,14 +133,11 @@ class Joiner:
                 self._stacks.clear()
             self._stacks[shape] = rows = _same(count, shape)
         parts, at = [], 0
-        for column, own in zip(columns, shape, strict=True):
-            if isinstance(own, bytes):
-                at += len(own)
-            elif isinstance(column, np.ndarray):
-                if own and count:
-                    kind = _kind(own)
-                    parts.append((np.ndarray(count, kind, rows, at, (rows.shape[1],)), column.view(kind)[:, 0]))
-                at += own
+        for column in columns:
+            if isinstance(column, np.ndarray) and column.size and count:
+                kind = _kind(column.shape[1])
+                parts.append((np.ndarray(count, kind, rows, at, (rows.shape[1],)), column.view(kind)[:, 0]))
+            at += _width(column)
         return rows[:count], parts
 
     def join(self, count: int, columns: Sequence[Column]) -> UInt8:
@@ -169,7 +166,7 @@ class Joiner:
         if len(flat) < len(others) or not isinstance(last, Padded) or last.texts.shape[1] > _SHORT:
             return False
         # Few at a time stay in the processor's cache. Each is written over what the one before leaves behind it.
-        rows, parts = self._places(min(len(starts), _FEW_ROWS), [*flat, last.texts])
+        rows, parts = self._laid_out(min(len(starts), _FEW_ROWS), [*flat, last.texts])
         for first in range(0, len(starts), _FEW_ROWS):
             at = starts[first : first + _FEW_ROWS]
             for place, column in parts:

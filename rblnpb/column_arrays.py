@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,21 +37,25 @@ def kept(values: Any, dtype: np.dtype[Any] | type[np.generic] | None = None) -> 
     return frozen(np.array(values, dtype, order="C", ndmin=1))
 
 
+_Number = TypeVar("_Number", bound=np.generic)
 _CODES: Final = {"i4": "i", "i8": "q", "u8": "Q", "f8": "d"}
 
 
-def listed(values: Sequence[float], dtype: type[np.generic]) -> Any:
+def listed(values: Sequence[float], dtype: type[_Number]) -> npt.NDArray[_Number]:
     """The numbers of a list as an array: packed by `struct`, which takes half the time of numpy's own conversion.
 
     Args:
-        values: n numbers.
+        values: n numbers, of int for the whole ones of these types.
         dtype: int32, int64, uint64 or float64.
 
+    Returns:
+        dtype[n].
+
     Raises:
-        OverflowError: A number does not fit.
+        OverflowError: A number does not fit, or has a fraction.
     """
     kind = np.dtype(dtype)
-    array = np.empty(len(values), kind)
+    array = np.empty(len(values), dtype)
     try:
         struct.pack_into(f"={len(values)}{_CODES[kind.kind + str(kind.itemsize)]}", array.data, 0, *values)
     except struct.error as error:

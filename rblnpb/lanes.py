@@ -23,6 +23,7 @@ Int32 = npt.NDArray[np.int32]
 
 _BATCH: Final = 1 << 17
 _FEW: Final = 1 << 15
+"""Rows that are looked at together: as many as stay in the processor's cache with what is made of them."""
 
 
 def lanes(track: npt.NDArray[np.integer], start_ns: Int64, duration_ns: Int64, among: npt.NDArray[np.bool_] | None = None) -> Int32:

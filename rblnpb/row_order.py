@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
 import numpy as np
@@ -72,14 +71,15 @@ def _in_order(code: UInt64, width: int) -> Int64:
         return _stably(code)
     # The highest bits stand in the last of four digits then, and need not be taken out.
     code <<= np.uint64(_WORD_BITS - max(width, 1))
-    digits = code.view(np.uint16).reshape(-1, 4)
-    low, high = (digits[:, 2], digits[:, 3]) if sys.byteorder == "little" else (digits[:, 1], digits[:, 0])
-    if width <= _DIGIT_BITS:
-        return _stably(high)
-    order = _stably(low)
-    order = order.take(_stably(high.take(order)))
-    # What is in order by its high bits is made of short runs.
-    return order if width <= 2 * _DIGIT_BITS else order.take(_stably(code.take(order)))
+    digits = code.astype("<u8", copy=False).view("<u2").reshape(-1, 4)
+    count = -(-width // _DIGIT_BITS)
+    # What is in order by its two highest digits is mostly made of short runs; of so wide numbers they may be the same in all rows.
+    ends_by_runs = count == 3
+    first = 2 if ends_by_runs else 4 - max(count, 1)
+    order = _stably(digits[:, first])
+    for digit in range(first + 1, 4):
+        order = order.take(_stably(digits[:, digit].take(order)))
+    return order.take(_stably(code.take(order))) if ends_by_runs else order
 
 
 def _stably(values: UInt16 | UInt64) -> Int64:

@@ -81,9 +81,10 @@ class _Parser(argparse.ArgumentParser):
         if is_command:
             module = importlib.import_module(f".{self.command}", __name__)
             # `run` lends its process to somebody's program.
-            self.set_defaults(run=module.run, is_ours=self.command != "run")
+            is_ours = self.command != "run"
             self.command, self.epilog = "", module.EXAMPLES
             module.add_arguments(self)
+            self.set_defaults(run=module.run, is_ours=is_ours)
         options, rest = super().parse_known_args(args, namespace)
         if is_command and rest:
             # The whole command line would name itself, and its own help, in which none of this stands.
@@ -125,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         options = build_parser().parse_args(argv)
-        code = _run(options)
+        code = _run(options, is_ours=argv is None and options.is_ours)
     except BrokenPipeError:
         # Whoever read our output has enough, which is no news; but not all of it arrived.
         _drop_output()
@@ -140,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(options: Any) -> int:
+def _run(options: Any, *, is_ours: bool) -> int:
     # Late, for the sake of `--help`.
     from rblnpb.process_memory import keep_freed_memory
 
@@ -148,7 +149,7 @@ def _run(options: Any) -> int:
 
     if sys.stdout is None:
         return _fail("cannot write the result: standard output is closed", UNWRITABLE)
-    if options.is_ours:
+    if is_ours:
         keep_freed_memory()
     with stopping():
         code: int = options.run(options)

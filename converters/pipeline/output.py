@@ -64,7 +64,10 @@ def write_chrome_trace(
 def write_perfetto_trace(
     timeline: Timeline, path: str | os.PathLike[str] | BinaryIO, *, force: bool = False, progress: Progress | None = None
 ) -> tuple[Finding, ...]:
-    """Write a timeline as Perfetto's own trace: as `write_chrome_trace`, without compression."""
+    """Write a timeline as Perfetto's own trace: as `write_chrome_trace`, without compression.
+
+    A stream is given `bytes` and read-only `memoryview`s, which are its own until `write` returns, as `io.RawIOBase.write` has it.
+    """
     from ..sinks.perfetto_trace import write_perfetto_trace as render_perfetto_trace
 
     with _output(path, force=force) as file:

@@ -32,8 +32,8 @@ _BLOCK_ROWS: Final = 8192
 _BLOCK_BYTES: Final = 1 << 22
 
 
-def closing_blocks(host: HostTrace, side: HostSide, ends: FlowEnds, shift_ns: int) -> Iterator[bytes]:
-    """The ends of complete slices, in blocks of bounded size.
+def closing_blocks(host: HostTrace, side: HostSide, ends: FlowEnds, shift_ns: int) -> Iterator[memoryview]:
+    """The ends of complete slices, in blocks of bounded size, each of use until the next one is asked for.
 
     Args:
         host: The trace.
@@ -45,7 +45,7 @@ def closing_blocks(host: HostTrace, side: HostSide, ends: FlowEnds, shift_ns: in
     for rows in closing_rows(host, side.closing):
         end_ns = end_times(host, rows) + shift_ns
         packets = event(EVENT_END, end_ns, numbers(11, side.track[rows]), SEQUENCE, *ends.entries(rows))
-        yield joiner.join(len(rows), packets).tobytes()
+        yield joiner.join(len(rows), packets).data.toreadonly()
 
 
 def endless_packets(side: HostSide, shift_ns: int) -> bytes:

@@ -56,8 +56,8 @@ class HostPackets:
         """How many events become packets."""
         return int((self._side.kind > 0).sum())
 
-    def blocks(self) -> Iterator[tuple[int, bytes]]:
-        """How many events each block has, and its packets; the ends of complete slices come first."""
+    def blocks(self) -> Iterator[tuple[int, bytes | memoryview]]:
+        """How many events each block has, and its packets, of use until the next are asked for; ends of slices come first."""
         for packets in closing_blocks(self._host, self._side, self._ends, self._shift_ns):
             yield 0, packets
         for rows, texts in event_texts(self._host, self._side):

@@ -155,7 +155,7 @@ def _ends_of(slices: SliceTable, rows: Rows, flows: Sequence[Flows], joiner: Joi
         duration_ns = duration_ns[~is_empty]
     end_ns = (slices.start_ns[rows] + duration_ns)[::-1]
     fields = flow_fields(flows, lambda: _numbered(rows)[::-1])
-    return joiner.join(len(end_ns), _ends(slices, end_ns, slices.track(rows)[::-1], *fields)).data
+    return joiner.join(len(end_ns), _ends(slices, end_ns, slices.track(rows)[::-1], *fields)).data.toreadonly()
 
 
 def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> list[Column]:
@@ -178,4 +178,4 @@ def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Se
     if is_empty.any():
         ended = _ends(slices, start_ns, track)
         packets.append(Optional([column for column in ended if isinstance(column, (bytes, np.ndarray))], is_empty))
-    return joiner.join(len(start_ns), packets).data
+    return joiner.join(len(start_ns), packets).data.toreadonly()

@@ -1,8 +1,9 @@
 """From the text of trace events to columns: decoded into typed records, never into a dict per event.
 
 Four ways of reading a block, tried from the fastest on: as plain ops; as events of any kind, written as usual; with times
-of any length; and event by event, where something is not of the type that it has in other traces. Where a faster way
-applies, the slower ones would give the same.
+of any length; and event by event, where something is not of the type that it has in other traces. The first two expect the
+processes and threads that came before, and are followed by one that expects any. Where a faster way applies, the slower ones
+would give the same.
 """
 
 from __future__ import annotations
@@ -35,8 +36,9 @@ _AnyEvent = PlainEvent | Event | DecimalEvent
 _ENCLOSING: Final = ord("e")
 _STRING_COLUMNS: Final = frozenset({"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"})
 _LOOK_EVENTS: Final = 1 << 15
-"""Decoders that know more tracks cost as much as some hundred events."""
+"""After so many events the tracks that there are become known: to make decoders takes as long as to read a thousand events."""
 _LONGEST_WAIT: Final = 15
+"""So many blocks may pass before the next one is tried as a plain one."""
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
 
@@ -86,7 +88,6 @@ class EventColumns:
         self._strings: dict[str, int] = {"": 0}
         self._tracks: dict[tuple[Id, Id], int] = {}
         self._threads: dict[Id, dict[Id, int]] = {}
-        self._next_look = _LOOK_EVENTS
         self._wait = self._blocks_to_wait = 0
 
     def __len__(self) -> int:
@@ -94,10 +95,11 @@ class EventColumns:
 
     def take(self, block: EventBlock) -> bool:
         """Append the events of a block, as `_json_blocks.Take` says."""
-        if len(self) >= self._next_look:
-            self._next_look = len(self) + _LOOK_EVENTS
-            self._look_at_tracks()
+        track_count = len(self._tracks)
         if len(block.starts) and (self._take_usual(block) or self._take_decimal(block)):
+            is_time = len(self._tracks) > track_count if self._known else len(self) >= _LOOK_EVENTS
+            if is_time:
+                self._look_at_tracks()
             return True
         if block.is_sure:
             self._take_singly(block)
@@ -105,9 +107,14 @@ class EventColumns:
 
     def _look_at_tracks(self) -> None:
         """Let the decoders know the processes and threads that came so far."""
-        if not self._known.issuperset(self._tracks):
-            self._known.update(self._tracks)
-            self._decoders = Decoders.of(self._asked, self._known)
+        is_first = not self._known
+        if self._known.issuperset(self._tracks):
+            return
+        self._known.update(self._tracks)
+        if is_first or self._decoders.usual is not self._decoders.usual_of_any:
+            self._decoders = self._decoders.knowing(self._known)
+            # Blocks with new tracks may have been plain ones but for these.
+            self._wait = self._blocks_to_wait = 0
 
     def cut_off(self) -> EventRows:
         """What was taken so far; this object is empty afterwards."""
@@ -156,7 +163,7 @@ class EventColumns:
     def _take_usual(self, block: EventBlock) -> bool:
         plain = self._plain_events(block)
         events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
-        if events is None and self._known:
+        if events is None and self._decoders.usual is not self._decoders.usual_of_any:
             events = _decoded(self._decoders.usual_of_any, block)
         if events is None:
             return False
@@ -164,7 +171,7 @@ class EventColumns:
         duration_ns = float_ns([event.dur for event in events])
         if start_ns is None or duration_ns is None:
             return False
-        return self._append(events, start_ns, duration_ns, _places(block), None if plain else _text_of(block))
+        return self._append(events, start_ns, duration_ns, _stands(block), None if plain else _text_of(block))
 
     def _plain_events(self, block: EventBlock) -> list[PlainEvent] | None:
         """The events of a block where all are plain; where no such block came for long, they are looked for less often."""
@@ -185,7 +192,7 @@ class EventColumns:
             duration_ns = decimal_ns([event.dur for event in events])
         except OverflowError:
             return False
-        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
+        return self._append(events, start_ns, duration_ns, _stands(block), _text_of(block))
 
     def _take_singly(self, block: EventBlock) -> None:
         events: list[DecimalEvent] = []
@@ -284,10 +291,14 @@ class EventColumns:
             return
         places = list(compress(range(len(values)), values))
         # All of them are made before the first is kept: one of them may be none.
-        texts = [str(values[place], "utf-8") for place in places]
-        rows = columns[name].copy() if name in columns else np.zeros(len(values), np.int32)
-        rows[listed(places, np.int64)] = _rows(self._strings, texts)
-        columns[name] = rows
+        rows = _rows(self._strings, [str(values[place], "utf-8") for place in places])
+        if len(places) == len(values):
+            columns[name] = rows
+            return
+        column = np.zeros(len(values), np.int32)
+        column[:] = columns.get(name, 0)
+        column[listed(places, np.int64)] = rows
+        columns[name] = column
 
     def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
         pid = pids[0]
@@ -324,7 +335,7 @@ def _binding_points(events: Sequence[_AnyEvent], phase: UInt8) -> UInt8:
     return points
 
 
-def _places(block: EventBlock) -> _Columns:
+def _stands(block: EventBlock) -> _Columns:
     return {"offset": block.offset + block.starts, "length": block.lengths}
 
 
@@ -341,7 +352,11 @@ def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
 
 
 def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
-    """Row of each key in the table, which learns the keys that it does not have, in their order; one row where all keys are one."""
+    """Row of each key in the table, which learns the keys that it does not have, in their order.
+
+    Returns:
+        int32[n]; int32 without dimensions where all keys are one.
+    """
     try:
         return _known_rows(table, keys)
     except KeyError:

@@ -6,7 +6,7 @@ What nobody asked for is skipped too: the records that are decoded are the ones 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final, Literal
 
@@ -131,7 +131,7 @@ Decode = Callable[[memoryview], list[Any]]
 
 
 _KNOWN_IDS: Final = 64
-"""Traces name few processes and threads; where they name more, an id is made for every event."""
+"""Traces name few processes and few threads; where they name more of either, an id is made for every event."""
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,15 @@ class Decoders:
     """What makes records of the text of events, one a line, the fastest first.
 
     Attributes:
+        columns: What they are made for.
         plain: `PlainEvent`s of known processes and threads; of any, where none is known.
         usual: `Event`s of these.
-        usual_of_any: `Event`s.
+        usual_of_any: `Event`s; the same as `usual` where none is known.
         decimal: `DecimalEvent`s.
         argument_keys: Keys of `args` that any of them reads.
     """
 
+    columns: frozenset[str]
     plain: Decode
     usual: Decode
     usual_of_any: Decode
@@ -153,34 +155,53 @@ class Decoders:
     argument_keys: frozenset[str]
 
     @classmethod
-    def of(cls, columns: Collection[str], tracks: Collection[tuple[Id, Id]] = ()) -> Decoders:
-        """Those that read what these columns of `HostEvents` are made of.
-
-        Args:
-            columns: Names of columns.
-            tracks: Processes and threads that are known: the decoder takes their ids for words that it has seen before.
-        """
-        unread = {name for made, names in _FIELDS if made.isdisjoint(columns) for name in names}
-        types: dict[str, Any] = {"args": _without(Arguments, unread)}
-        # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
-        plain = types["args"] if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
-        ids = _literals(tracks)
-        usual_of_any = msgspec.json.Decoder(_without(Event, unread, types)).decode_lines
+    def of(cls, columns: Collection[str]) -> Decoders:
+        """Those that read what these columns of `HostEvents` are made of."""
+        unread = _unread(columns)
+        types = {"args": _without(Arguments, unread)}
+        usual = msgspec.json.Decoder(_without(Event, unread, types)).decode_lines
         return cls(
-            plain=msgspec.json.Decoder(_without(PlainEvent, unread, {"args": plain, **ids})).decode_lines,
-            usual=msgspec.json.Decoder(_without(Event, unread, types | ids)).decode_lines if ids else usual_of_any,
-            usual_of_any=usual_of_any,
+            columns=frozenset(columns),
+            plain=msgspec.json.Decoder(_without(PlainEvent, unread, _plain_types(columns))).decode_lines,
+            usual=usual,
+            usual_of_any=usual,
             decimal=msgspec.json.Decoder(_without(DecimalEvent, unread, types)).decode_lines,
             argument_keys=frozenset(field.encode_name for field in msgspec.structs.fields(types["args"])),
         )
 
+    def knowing(self, tracks: Collection[tuple[Id, Id]]) -> Decoders:
+        """The same, which take the ids of these processes and threads for words that they know and make none of them anew.
+
+        Others are not known to `plain` and `usual` then. Where they are more than such a decoder is good for, none is known.
+        """
+        ids = _literals(tracks)
+        if not ids:
+            return replace(self, usual=self.usual_of_any, plain=Decoders.of(self.columns).plain)
+        unread = _unread(self.columns)
+        types = {"args": _without(Arguments, unread)}
+        return replace(
+            self,
+            plain=msgspec.json.Decoder(_without(PlainEvent, unread, _plain_types(self.columns) | ids)).decode_lines,
+            usual=msgspec.json.Decoder(_without(Event, unread, types | ids)).decode_lines,
+        )
+
+
+def _unread(columns: Collection[str]) -> set[str]:
+    """Fields that none of these columns is made of."""
+    return {name for made, names in _FIELDS if made.isdisjoint(columns) for name in names}
+
+
+def _plain_types(columns: Collection[str]) -> dict[str, Any]:
+    # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
+    return {"args": _without(Arguments, _unread(columns)) if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments}
+
 
 def _literals(tracks: Collection[tuple[Id, Id]]) -> dict[str, Any]:
     """The types of the fields of processes and threads where just these can stand there; empty when they are none, or many."""
-    pids, tids = {pid for pid, _ in tracks if pid is not None}, {tid for _, tid in tracks if tid is not None}
+    pids, tids = {pid for pid, _ in tracks}, {tid for _, tid in tracks}
     has_room = 0 < len(pids) <= _KNOWN_IDS and 0 < len(tids) <= _KNOWN_IDS
     # A literal number has 64 bits.
-    is_usual = all(isinstance(one, str) or -(1 << 63) <= one < 1 << 63 for one in pids | tids)
+    is_usual = all(not isinstance(one, int) or -(1 << 63) <= one < 1 << 63 for one in pids | tids)
     return {"pid": Literal[tuple(pids)], "tid": Literal[tuple(tids)]} if has_room and is_usual else {}
 
 

@@ -25,6 +25,11 @@ _MOST_DIGITS: Final = 16
 _DECIMALS: Final = 3
 _INT64_MAX: Final = np.uint64(np.iinfo(np.int64).max)
 _PROVEN_BELOW_US: Final = float(1 << 42)
+_JOINS: Final = tuple(
+    (np.uint64(10 ** (bits // 8)), np.uint64(bits), np.uint64(mask))
+    for bits, mask in ((8, 0x00FF_00FF_00FF_00FF), (16, 0x0000_FFFF_0000_FFFF), (32, 0x0000_0000_FFFF_FFFF))
+)
+"""How neighbours among the eight digits of a word, the first in its lowest byte, are joined: to four pairs, to two, to one."""
 _POINT, _COMMA, _ZERO = b".,0"
 
 
@@ -69,10 +74,11 @@ def float_ns(values: Sequence[float]) -> Int64 | None:
     has_absent = bool(is_absent.any())
     if has_absent:
         microseconds[is_absent] = 0.0
+    if not -_PROVEN_BELOW_US < float(microseconds.min()) <= float(microseconds.max()) < _PROVEN_BELOW_US:
+        return None
     nanoseconds = microseconds * 1000.0
     np.rint(nanoseconds, out=nanoseconds)
-    is_proven = -_PROVEN_BELOW_US < float(microseconds.min()) <= float(microseconds.max()) < _PROVEN_BELOW_US
-    if not is_proven or (nanoseconds / 1000.0 != microseconds).any():
+    if (nanoseconds / 1000.0 != microseconds).any():
         return None
     whole = nanoseconds.astype(np.int64)
     if has_absent:
@@ -110,13 +116,12 @@ def _same_width_ns(rows: UInt8) -> Int64 | None:
 
 def _digits_as_number(digits: UInt8) -> npt.NDArray[np.uint64]:
     """The number of each row of decimal digits, of which there are a multiple of eight."""
-    # Eight digits stand in a word, the first in its lowest byte. Neighbours are joined: to four pairs, to two, to one.
     words = digits.view("<u8")
-    for factor, bits, mask in ((10, 8, 0x00FF00FF00FF00FF), (100, 16, 0x0000FFFF0000FFFF), (10000, 32, 0x00000000FFFFFFFF)):
-        lower = words * np.uint64(factor)
-        lower += words >> np.uint64(bits)
-        lower &= np.uint64(mask)
-        words = lower
+    for factor, bits, mask in _JOINS:
+        joined = words * factor
+        joined += words >> bits
+        joined &= mask
+        words = joined
     number = np.zeros(len(digits), np.uint64)
     for column in words.T:
         number = number * 100_000_000 + column

@@ -25,6 +25,7 @@ _STEP[list(b"}]")] = -1
 _IS_MARK: Final = _STEP != 0
 _IS_MARK[_COMMA] = True
 _BYTE_PLACES: Final = np.uint64(0x0001020304050607)
+"""Times a word with one bit, in the lowest place of byte k, it has k in its highest byte."""
 _IS_SPACE: Final = np.zeros(256, np.bool_)
 _IS_SPACE[list(b" \t\r\n")] = True
 
@@ -80,7 +81,7 @@ def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     What follows the last such place stays, for the event there may be incomplete.
     """
     data = window.data()
-    opens = _places(window.equal(_OPEN))
+    opens = _true_places(window.equal(_OPEN))
     commas = opens[np.searchsorted(opens, gap.before_bytes + gap.after_bytes) :] - gap.after_bytes
     commas = commas[data[commas] == _COMMA]
     commas = commas[data[commas - gap.before_bytes] == _CLOSE]
@@ -94,14 +95,16 @@ def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     return _block(window, np.concatenate(([0], commas + 1)), starts, lengths, is_sure=False)
 
 
-def _places(mask: Bool) -> Int64:
-    """As `np.flatnonzero`, twice as fast where few are true: numpy looks for words of eight that are not all false."""
+def _true_places(mask: Bool) -> Int64:
+    """As `np.flatnonzero`, twice as fast where few are true: numpy looks for words of eight that are not all false.
+
+    Where two stand in one word it gives up: that is how JSON without white space looks, if at all.
+    """
     head, tail = np.split(mask, [len(mask) & -8])
     word = np.flatnonzero(head.view("<u8") != 0)
     bits = head.view("<u8")[word]
     if (bits & (bits - np.uint64(1))).any():
         return np.flatnonzero(mask)
-    # The product has the place of the one true byte in its highest byte.
     place = (word << 3) + ((bits * _BYTE_PLACES) >> np.uint64(56)).astype(np.int64)
     return np.concatenate((place, len(head) + np.flatnonzero(tail)))
 

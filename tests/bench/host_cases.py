@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import rblnpb
+from rblnpb.columns import ABSENT
 from rblnpb.converters.host_trace import ALL_COLUMNS
 from rblnpb.converters.merging import merge
 from rblnpb.converters.sinks.profile_file import trace_profile, write_trace_archive
@@ -67,7 +68,8 @@ def told_of_trace(host: HostTrace) -> Columns:
             "names": host.strings,
             "name": events.name,
             "start_ns": events.start_ns - host.base_time_ns,
-            "duration_ns": np.maximum(events.duration_ns, 0),
+            # The script takes 0 where there is none.
+            "duration_ns": np.where(events.duration_ns == ABSENT, 0, events.duration_ns),
             "tid": track_tid[events.track],
             "external_id": events.external_id,
             "event_index": events.event_index,
@@ -225,7 +227,7 @@ CASES = (
     Case("read-kineto-gz", "nine columns, gzip", LOAD, partial(set_up_read, change=zipped), "event", plain_limit=100_000),
     Case(
         "read-absolute",
-        "the same, absolute µs",
+        "nine columns, absolute µs",
         LOAD,
         partial(set_up_read, first_us=ABSOLUTE_US),
         "event",
@@ -234,7 +236,7 @@ CASES = (
     ),
     Case(
         "read-one-line",
-        "the same, one line",
+        "nine columns, one line",
         LOAD,
         partial(set_up_read, change=one_line),
         "event",

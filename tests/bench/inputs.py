@@ -185,12 +185,11 @@ def event_texts(count: int, first_us: int, gap_ns: int) -> Iterator[str]:
 
 
 def with_arrows(texts: Iterator[str], first_us: int) -> Iterator[str]:
-    """Every so many ops the beginning or the end of an arrow, at the start of the op before it."""
+    """Every so many ops the beginning or the end of an arrow, at some time and on the thread of the op before it."""
     for index, text in enumerate(texts):
         yield text
         if index % OPS_AN_ARROW_END == OPS_AN_ARROW_END - 1:
             arrow, is_end = divmod(index // OPS_AN_ARROW_END, 2)
-            # The times of the bench need not be real, but each has to be of a thread.
             start_ns = first_us * 1000 + index * TRACE_THREADS
             yield ARROW.format(
                 phase="f" if is_end else "s",

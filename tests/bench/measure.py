@@ -101,7 +101,7 @@ def _turns(work: Work, rounds: int | None) -> tuple[dict[str, list[float]], dict
 def _is_due(side: str, spent_s: list[float], rounds: int | None) -> bool:
     if rounds is not None:
         return len(spent_s) < rounds
+    rounds, slow_s = (ROUNDS_OF_OURS, 2 * SLOW_S) if side == "ours" else (ROUNDS_AT_LEAST, SLOW_S)
     # What takes seconds is noisy for a small part of them, so it is not repeated for minutes.
-    at_least, slow_s = (ROUNDS_OF_OURS, 2 * SLOW_S) if side == "ours" else (ROUNDS_AT_LEAST, SLOW_S)
-    at_least = at_least if sum(spent_s) < slow_s else 1
+    at_least = rounds if sum(spent_s) < slow_s else 1
     return len(spent_s) < at_least or (len(spent_s) < ROUNDS_AT_MOST and sum(spent_s) < ROUND_BUDGET_S)

@@ -18,14 +18,30 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     return found
 
 
-def test_a_command_keeps_what_it_frees(calls: list[None], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def device(tmp_path: Path) -> str:
     rblnpb.write(tiny(), tmp_path / "device.pb")
+    return str(tmp_path / "device.pb")
 
-    assert main(["show", str(tmp_path / "device.pb")]) == 0
+
+def test_a_command_keeps_what_it_frees(
+    calls: list[None], device: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rblnpb", "show", device])
+
+    assert main() == 0
     assert len(calls) == 1
 
 
-def test_a_script_is_left_alone(calls: list[None], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["run", str(tmp_path / "missing.py")])
+def test_a_process_that_calls_a_command_is_left_alone(calls: list[None], device: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", device]) == 0
+    assert not calls
+
+
+def test_a_script_is_left_alone(
+    calls: list[None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["rblnpb", "run", str(tmp_path / "missing.py")])
+    main()
 
     assert not calls

@@ -65,6 +65,16 @@ def test_each_kind_of_column_is_sorted_by_itself_and_beside_times(name: str) -> 
         assert order_by(*keys).tolist() == order_of_tuples(*keys)
 
 
+@pytest.mark.parametrize("width", range(1, 65))
+def test_numbers_of_any_width_are_sorted(width: int) -> None:
+    draw = np.random.default_rng(width)
+    key = draw.integers(0, 1 << min(width, 63), 3_000, np.uint64) << np.uint64(width == 64)
+    # The widest and the least, so that the others may agree in all of their upper bits.
+    key[:2] = (1 << width) - 1, 0
+    key[2:1_000] >>= np.uint64(width // 2)
+    assert order_by(key).tolist() == order_of_tuples(key)
+
+
 def test_an_order_is_int64_of_rows() -> None:
     assert [order_by(COLUMNS[name](np.random.default_rng(1), count)).dtype for name in COLUMNS for count in (1, 3_000)] == [
         np.dtype(np.int64)

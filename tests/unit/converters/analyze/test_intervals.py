@@ -54,6 +54,13 @@ def test_sums_of_lanes_are_exact_beyond_64_bits() -> None:
     assert lane_times(*lanes((0, -most, most), (0, -most, most)), 1).sums_ns() == [4 * most]
 
 
+def test_lanes_late_in_time_are_measured_apart() -> None:
+    late = 2**63 - 100
+    found = lane_times(*lanes((0, late, late + 9), (1, late, late + 5), (1, late + 7, late + 99), (2, late + 1, late + 2)), 3)
+    assert (found.busy_ns.tolist(), found.idle_ns.tolist()) == ([9, 97, 1], [0, 2, 0])
+    assert found.last_ns.tolist() == [late + 9, late + 99, late + 2]
+
+
 @pytest.mark.parametrize("more", [(), ((5, 100, 101),)], ids=["one-lane", "several"])
 def test_a_stretch_names_the_intervals_at_its_ends(more: tuple[tuple[int, int, int], ...]) -> None:
     found = busy_stretches(*lanes((0, 0, 20), (0, 3, 20), (0, 4, 6), (0, 30, 31), (0, 30, 40), *more))

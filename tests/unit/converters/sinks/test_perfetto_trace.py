@@ -67,6 +67,22 @@ MAIN = ("process 10", "thread 11")
 # The device side
 
 
+def test_a_stream_may_look_at_what_it_is_given_and_not_change_it() -> None:
+    class File:
+        def __init__(self) -> None:
+            self.blocks: list[tuple[bytes, bool]] = []
+
+        def write(self, data: bytes | memoryview, /) -> None:
+            self.blocks.append((bytes(data), memoryview(data).readonly))
+
+    source = timeline(host_trace(op(), op("other", 12, 3)), slices=slices({"start": 100, "duration": 5}, {"start": 105}))
+    file = File()
+    write_perfetto_trace(source, file)
+
+    assert b"".join(text for text, _ in file.blocks) == write(source)[0]
+    assert all(is_read_only for _, is_read_only in file.blocks)
+
+
 def test_devices_are_processes_and_chiplets_hold_engines_in_their_order() -> None:
     source = timeline(tracks=(COMPUTE, DMA, OTHER_DMA, SYNC, FRAME), device_name="rbln")
 

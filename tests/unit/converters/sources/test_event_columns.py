@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 import pytest
 
+from rblnpb.converters.host_trace import ALL_COLUMNS
 from rblnpb.converters.sources import _event_columns
 from rblnpb.converters.sources._event_array import CutSizes, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
@@ -72,21 +74,24 @@ def test_where_there_are_some_again_they_are_found() -> None:
     assert made.finish(0).external_id.tolist() == [0] * 20 + [1] * 60
 
 
-def test_a_thread_that_comes_late_is_read_and_then_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tracks_become_known_and_one_that_comes_late_is_read_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_event_columns, "_LOOK_EVENTS", 4)
     asked: list[set[Any]] = []
-    of = Decoders.of
+    knowing = Decoders.knowing
 
-    def noted(columns: Collection[str], tracks: Collection[tuple[Any, Any]] = ()) -> Decoders:
+    def noted(self: Decoders, tracks: Collection[tuple[Any, Any]]) -> Decoders:
         asked.append(set(tracks))
-        return of(columns, tracks)
+        return knowing(self, tracks)
 
-    monkeypatch.setattr(Decoders, "of", noted)
-    tids = [7, 7, 7, 7, 7, 8, 8, 8, 8, "9", None, 1 << 63, 7, 7, 7, 7]
-    made, _ = read([{**OP, "tid": tid} for tid in tids])
+    monkeypatch.setattr(Decoders, "knowing", noted)
+    tids = [7, 7, 7, 7, 7, 8, 8, 8, 8, "9", None, 7, 8, 7, 1 << 63, 1 << 63, 7]
+    made, tried = read([{**OP, "tid": tid} for tid in tids])
 
-    assert asked == [set(), {(7, 7)}, {(7, 7), (7, 8)}, {(7, tid) for tid in (7, 8, "9", None, 1 << 63)}]
+    known = [{(7, tid) for tid in some} for some in ({7}, {7, 8}, {7, 8, "9"}, {7, 8, "9", None}, {7, 8, "9", None, 1 << 63})]
+    assert asked == known
     assert [made.tracks[row].tid for row in made.finish(0).track.tolist()] == tids
+    # Those that know tracks are not counted: the other ones had the first blocks, and each that had a new track.
+    assert tried == {"plain": 4, "usual_of_any": 4}
 
 
 def test_of_many_threads_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,3 +100,40 @@ def test_of_many_threads_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert made._decoders.usual is made._decoders.usual_of_any
     assert len(made.tracks) == 200
+
+
+def decodes(decode: Callable[[memoryview], list[Any]], event: dict[str, Any]) -> bool:
+    try:
+        return len(decode(memoryview(json.dumps(event).encode()))) == 1
+    except msgspec.ValidationError:
+        return False
+
+
+@pytest.mark.parametrize("name", ["plain", "usual"])
+def test_decoders_that_know_tracks_take_these_and_no_others(name: str) -> None:
+    known = Decoders.of(ALL_COLUMNS).knowing([(7, 8), ("Spans", None)])
+    decode = getattr(known, name)
+
+    assert all(decodes(decode, {**OP, "pid": pid, "tid": tid}) for pid in (7, "Spans") for tid in (8, None))
+    assert decodes(decode, {key: value for key, value in OP.items() if key not in {"pid", "tid"}})
+    assert not any(decodes(decode, {**OP, "pid": pid, "tid": 8}) for pid in (8, "7", None, 7.5))
+    assert not any(decodes(decode, {**OP, "pid": 7, "tid": tid}) for tid in (7, "8", "Spans"))
+    assert decodes(known.usual_of_any, {**OP, "pid": 8, "tid": 7})
+
+
+@pytest.mark.parametrize(
+    ("tids", "are_known"),
+    [
+        (range(64), True),
+        (range(65), False),
+        ([], False),
+        ([(1 << 63) - 1, -(1 << 63)], True),
+        ([1 << 63], False),
+        ([-(1 << 63) - 1], False),
+    ],
+)
+def test_so_many_ids_are_known_as_a_decoder_takes(tids: Sequence[int], are_known: bool) -> None:
+    known = Decoders.of(ALL_COLUMNS).knowing([(7, tid) for tid in tids])
+
+    assert (known.usual is not known.usual_of_any) == are_known
+    assert all(decodes(known.plain, {**OP, "pid": 7, "tid": tid}) for tid in tids)
