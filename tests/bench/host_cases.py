@@ -213,6 +213,7 @@ CASES = (
         LOAD,
         partial(set_up_read, columns=ALL_COLUMNS),
         "event",
+        sizes=MEDIUM,
         plain_limit=100_000,
     ),
     Case(

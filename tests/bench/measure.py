@@ -13,10 +13,10 @@ from pathlib import Path
 
 from tests.bench.case import Case, Process, Work
 
-ROUNDS_AT_LEAST, ROUNDS_OF_OURS, ROUNDS_AT_MOST = 3, 5, 15
+ROUNDS_AT_LEAST, ROUNDS_OF_JUDGED, ROUNDS_AT_MOST = 3, 5, 15
 ROUND_BUDGET_S, SLOW_S = 0.3, 2.0
-"""A side has more rounds than at least while they took less together, and fewer where they took more. Ours has more of them: the
-median of three is that of a busy moment too often."""
+"""A side has more rounds than at least while they took less together, and fewer where they took more. Ours has more of them where
+there is a bar: the median of three is that of a busy moment too often."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def measure(case: Case, size: int, folder: Path, rounds: int | None = None, *, w
         with_peak: Whether a fresh process tells its peak.
     """
     work = case.work(size, folder)
-    seconds, figures, peak_mib = _turns(work, rounds)
+    seconds, figures, peak_mib = _turns(work, rounds, has_bar=bool(case.bar))
     count, is_whole = work.count or size, isinstance(work.ours.run, Process)
     # The other process makes an input of its own.
     del work
@@ -80,13 +80,13 @@ def measure(case: Case, size: int, folder: Path, rounds: int | None = None, *, w
     return Measured(case, size, count, seconds, peak_mib, is_whole, figures)
 
 
-def _turns(work: Work, rounds: int | None) -> tuple[dict[str, list[float]], dict[str, float], float | None]:
+def _turns(work: Work, rounds: int | None, *, has_bar: bool) -> tuple[dict[str, list[float]], dict[str, float], float | None]:
     """CPU seconds of each side, the figures, and the peak where each run is a process."""
     sides = work.sides()
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     peaks_mib: list[float] = []
     result = None
-    while due := [name for name, spent in seconds.items() if _is_due(name, spent, rounds)]:
+    while due := [name for name, spent in seconds.items() if _is_due(spent, rounds, is_judged=has_bar and name == "ours")]:
         for name in due:
             gc.collect()
             usage = sides[name].use()
@@ -98,10 +98,10 @@ def _turns(work: Work, rounds: int | None) -> tuple[dict[str, list[float]], dict
     return seconds, dict(work.figures(result)), max(peaks_mib, default=None)
 
 
-def _is_due(side: str, spent_s: list[float], rounds: int | None) -> bool:
+def _is_due(spent_s: list[float], rounds: int | None, *, is_judged: bool) -> bool:
     if rounds is not None:
         return len(spent_s) < rounds
-    rounds, slow_s = (ROUNDS_OF_OURS, 2 * SLOW_S) if side == "ours" else (ROUNDS_AT_LEAST, SLOW_S)
+    rounds, slow_s = (ROUNDS_OF_JUDGED, 2 * SLOW_S) if is_judged else (ROUNDS_AT_LEAST, SLOW_S)
     # What takes seconds is noisy for a small part of them, so it is not repeated for minutes.
     at_least = rounds if sum(spent_s) < slow_s else 1
     return len(spent_s) < at_least or (len(spent_s) < ROUNDS_AT_MOST and sum(spent_s) < ROUND_BUDGET_S)
