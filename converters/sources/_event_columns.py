@@ -9,10 +9,10 @@ would give the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import compress, pairwise
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -28,9 +28,9 @@ from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
 from ._json_text import decoded_value, mended_text
+from ._key_rows import known_rows, rows_of, unknown_keys
 from ._odd_events import NotJsonError, OddEvents
 
-_Key = TypeVar("_Key")
 _Columns = dict[str, npt.NDArray[Any]]
 _AnyEvent = PlainEvent | Event | DecimalEvent
 _ENCLOSING: Final = ord("e")
@@ -133,10 +133,10 @@ class EventColumns:
 
     def append(self, rows: EventRows) -> None:
         """Append what others took of the events that follow: the result is as if all of them had been taken here."""
-        string_rows = np.atleast_1d(_rows(self._strings, rows.strings))
+        string_rows = np.atleast_1d(rows_of(self._strings, rows.strings))
         columns = {name: string_rows[column] if name in _STRING_COLUMNS else column for name, column in rows.columns.items()}
         if rows.tracks:
-            columns["track"] = np.atleast_1d(_rows(self._tracks, rows.tracks))[columns["track"]]
+            columns["track"] = np.atleast_1d(rows_of(self._tracks, rows.tracks))[columns["track"]]
         self._columns.append(rows.count, {name: np.asarray(column) for name, column in columns.items()})
         self.thread_names.update(rows.thread_names)
         self.process_names.update(rows.process_names)
@@ -246,12 +246,12 @@ class EventColumns:
         if "binding_point" in self._asked and ("f" in phases or "t" in phases):
             columns["binding_point"] = _binding_points(events, columns["phase"])
         categories = [event.cat for event in events]
-        columns["category"] = _rows(self._strings, categories)
+        columns["category"] = rows_of(self._strings, categories)
         if text_of is not None and LINKS & self._asked:
             rows = {text: self._strings[text] for text in set(categories)}
             unlinked = unlinked_places(columns, columns["phase"] == ord("X"), rows)
             add_spelled_links(columns, unlinked, text_of, self.odd.link)
-        columns["name"] = _rows(self._strings, [event.name for event in events])
+        columns["name"] = rows_of(self._strings, [event.name for event in events])
         columns["track"] = self._track_rows([event.pid for event in events], [event.tid for event in events])
         if phases.count(phases[0]) == len(phases):
             columns["phase"] = columns["phase"][0:1].reshape(())
@@ -291,7 +291,7 @@ class EventColumns:
             return
         places = list(compress(range(len(values)), values))
         # All of them are made before the first is kept: one of them may be none.
-        rows = _rows(self._strings, [str(values[place], "utf-8") for place in places])
+        rows = rows_of(self._strings, [str(values[place], "utf-8") for place in places])
         if len(places) == len(values):
             columns[name] = rows
             return
@@ -303,16 +303,16 @@ class EventColumns:
     def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
         pid = pids[0]
         if pids.count(pid) < len(pids):
-            return _rows(self._tracks, list(zip(pids, tids, strict=True)))
+            return rows_of(self._tracks, list(zip(pids, tids, strict=True)))
         # Half as dear to look up as pairs.
         threads = self._threads.setdefault(pid, {})
         try:
-            return _known_rows(threads, tids)
+            return known_rows(threads, tids)
         except KeyError:
-            new = _unknown(threads, tids)
-            rows = np.atleast_1d(_rows(self._tracks, [(pid, tid) for tid in new]))
+            new = unknown_keys(threads, tids)
+            rows = np.atleast_1d(rows_of(self._tracks, [(pid, tid) for tid in new]))
             threads.update(zip(new, rows.tolist(), strict=True))
-            return _known_rows(threads, tids)
+            return known_rows(threads, tids)
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
@@ -349,33 +349,6 @@ def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
     except _UNDECODABLE:
         return None
     return events if len(events) == len(block) else None
-
-
-def _rows(table: dict[_Key, int], keys: Sequence[_Key]) -> Int32:
-    """Row of each key in the table, which learns the keys that it does not have, in their order.
-
-    Returns:
-        int32[n]; int32 without dimensions where all keys are one.
-    """
-    try:
-        return _known_rows(table, keys)
-    except KeyError:
-        new = _unknown(table, keys)
-        table.update(zip(new, range(len(table), len(table) + len(new)), strict=True))
-        return _known_rows(table, keys)
-
-
-def _known_rows(table: Mapping[_Key, int], keys: Sequence[_Key]) -> Int32:
-    """The same of a table that has them all; else KeyError."""
-    if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
-        return np.array(table[keys[0]], np.int32)
-    rows: Int32 = listed(list(map(table.__getitem__, keys)), np.int32)
-    return rows
-
-
-def _unknown(table: Mapping[_Key, int], keys: Sequence[_Key]) -> list[_Key]:
-    """The keys that the table does not have, each once."""
-    return [key for key in dict.fromkeys(keys) if key not in table]
 
 
 def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:
