@@ -129,12 +129,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(options, is_ours=argv is None and options.is_ours)
     except BrokenPipeError:
         # Whoever read our output has enough, which is no news; but not all of it arrived.
-        _drop_output()
+        _drop(sys.stdout)
+        _drop_what_nobody_reads(sys.stderr)
         code = UNWRITABLE
     except KeyboardInterrupt as stop:
         if argv is None:
             # What is left for a pipe could wait for its reader.
-            _drop_output()
+            _drop(sys.stdout)
         code = _SIGNALS + getattr(stop, "signal_number", _SIGINT)
     except Exception as error:  # noqa: BLE001  # whatever it is, a line and a code say it
         code = _refusal(error)
@@ -167,7 +168,7 @@ def _refusal(error: Exception) -> int:
         return _fail(str(error), code)
     if isinstance(error, OSError):
         # Errors of inputs and of files written have become ours; what is left is standard output.
-        _drop_output()
+        _drop(sys.stdout)
         return _fail(f"cannot write the result: {error.strerror or error}", UNWRITABLE)
     if isinstance(error, MemoryError):
         return _fail("not enough memory for this input", UNREADABLE)
@@ -177,13 +178,24 @@ def _refusal(error: Exception) -> int:
     return _fail(f"internal error, please report it ({what}); RBLNPB_TRACEBACK=1 shows where", _INTERNAL)
 
 
-def _drop_output() -> None:
-    """Let what is buffered for standard output go nowhere: a second error while the interpreter ends would say nothing new."""
+def _drop(stream: Any) -> None:
+    """Let what is buffered for a stream go nowhere: a second error while the interpreter ends would say nothing new.
+
+    It would be the exit code, too: 120.
+    """
     import contextlib
 
     # There may be none, or what stands for it is no file.
     with contextlib.suppress(AttributeError, OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _drop_what_nobody_reads(stream: Any) -> None:
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        _drop(stream)
 
 
 def _fail(message: str, code: int) -> int:
@@ -193,4 +205,5 @@ def _fail(message: str, code: int) -> int:
     # Where nobody reads what is said, the code says it too.
     with contextlib.suppress(OSError):
         print(f"rblnpb: {line}", file=sys.stderr)
+    _drop_what_nobody_reads(sys.stderr)
     return code

@@ -101,14 +101,27 @@ def test_a_disk_that_is_full_leaves_no_file_and_the_one_that_was_there(rblnpb_: 
     assert Path(output).read_bytes() == b"before"
 
 
-@pytest.mark.parametrize("words", [["summary", "t.json"], ["convert", "t.json", "-o", "-"], ["--help"], ["check", "missing.pb"]])
-def test_a_pipe_that_is_closed_is_quiet_and_a_code(rblnpb_: Run, words: list[str]) -> None:
+@pytest.mark.parametrize("before", ["unset PYTHONUNBUFFERED;", "export PYTHONUNBUFFERED=1;"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["summary", "t.json"], 4),
+        (["convert", "t.json", "-o", "-"], 4),
+        (["--help"], 4),
+        (["check", "missing.pb"], 3),
+        (["check", "missing.pb", "a.pb"], 4),
+        (["convert", "t.json", "-o", "t.json"], 4),
+        (["summary", "t.json", "--no-such-option"], 4),
+        (["status", "a.pb", "--host", "t.json"], 4),
+    ],
+)
+def test_a_pipe_that_is_closed_is_quiet_and_a_code(rblnpb_: Run, words: list[str], code: int, before: str) -> None:
     # Both streams, as behind `2>&1 | true`.
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(**command(*words), stdout=writer, stderr=writer, check=False)
+    done = subprocess.run(**command(*words, before=before), stdout=writer, stderr=writer, check=False)
     os.close(writer)
-    assert done.returncode == (3 if "check" in words else 4)
+    assert done.returncode == code
 
 
 @pytest.mark.parametrize(("words", "name"), [(["a.pb"], "a.pb"), (["t.json"], "t.json"), (["a.pb", "--host", "t.json"], "t.json")])
