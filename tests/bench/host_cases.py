@@ -225,7 +225,15 @@ CASES = (
         sizes=MEDIUM,
         plain_limit=100_000,
     ),
-    Case("read-kineto-gz", "nine columns, gzip", LOAD, partial(set_up_read, change=zipped), "event", plain_limit=100_000),
+    Case(
+        "read-kineto-gz",
+        "nine columns, gzip",
+        LOAD,
+        partial(set_up_read, change=zipped),
+        "event",
+        sizes=MEDIUM,
+        plain_limit=100_000,
+    ),
     Case(
         "read-absolute",
         "nine columns, absolute µs",

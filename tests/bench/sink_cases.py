@@ -17,7 +17,7 @@ from rblnpb.converters.sinks.perfetto_trace import write_perfetto_trace
 from rblnpb.converters.sources.kineto import read_host
 from rblnpb.converters.timeline import Timeline
 from tests.bench import baseline
-from tests.bench.case import Case, Side, Work
+from tests.bench.case import MEDIUM, Case, Side, Work
 from tests.bench.inputs import ARGUMENTS, many_slices, trace_file
 
 BEGIN, END = perfetto.TrackEvent.TYPE_SLICE_BEGIN, perfetto.TrackEvent.TYPE_SLICE_END
@@ -205,7 +205,15 @@ def set_up_perfetto_host(count: int, folder: Path) -> Work:
 
 CASES = (
     Case("chrome", "write Chrome JSON, compact", "dicts, orjson", set_up_chrome, "slice", bar={"ns": 250, "peak MiB": 64}),
-    Case("chrome-host", "the same of a host trace", "orjson, both ways", set_up_chrome_host, "event", plain_limit=100_000),
+    Case(
+        "chrome-host",
+        "the same of a host trace",
+        "orjson, both ways",
+        set_up_chrome_host,
+        "event",
+        sizes=MEDIUM,
+        plain_limit=100_000,
+    ),
     Case("perfetto", "write native Perfetto", "Perfetto's bindings", set_up_perfetto, "slice", bar={"ns": 100}),
     Case("perfetto-host", "the same of a host trace", "", set_up_perfetto_host, "event"),
 )
