@@ -171,7 +171,7 @@ def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Se
     head, tails, size = slices.speller.spelled(told.names.take(piece))
     fields = flow_fields(flows, lambda: _numbered(block)[piece])
     # What has a length of its own comes last, so that the rest of a packet is one stretch of bytes.
-    said = (*numbers(3, slices.categories.take(track)), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
+    said = (*numbers(3, slices.categories[track]), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
     shown_ns = start_ns + slices.shift_ns if slices.shift_ns else start_ns
     packets = event(EVENT_BEGIN, shown_ns, numbers(11, track), SEQUENCE, *said)
     is_empty: Bool = slices.duration_ns[block][piece] == 0

@@ -28,7 +28,7 @@ from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
 from ._json_text import decoded_value, mended_text
-from ._key_rows import known_rows, rows_of, unknown_keys
+from ._key_rows import column_of, rows_of
 from ._odd_events import NotJsonError, OddEvents
 
 _Columns = dict[str, npt.NDArray[Any]]
@@ -111,7 +111,7 @@ class EventColumns:
         if self._known.issuperset(self._tracks):
             return
         self._known.update(self._tracks)
-        if is_first or self._decoders.usual is not self._decoders.usual_of_any:
+        if is_first or self._decoders.knows_tracks:
             self._decoders = self._decoders.knowing(self._known)
             # Blocks with new tracks may have been plain ones but for these.
             self._wait = self._blocks_to_wait = 0
@@ -133,10 +133,9 @@ class EventColumns:
 
     def append(self, rows: EventRows) -> None:
         """Append what others took of the events that follow: the result is as if all of them had been taken here."""
-        string_rows = np.atleast_1d(rows_of(self._strings, rows.strings))
+        string_rows = rows_of(self._strings, rows.strings)
         columns = {name: string_rows[column] if name in _STRING_COLUMNS else column for name, column in rows.columns.items()}
-        if rows.tracks:
-            columns["track"] = np.atleast_1d(rows_of(self._tracks, rows.tracks))[columns["track"]]
+        columns["track"] = rows_of(self._tracks, rows.tracks)[columns["track"]] if rows.tracks else columns["track"]
         self._columns.append(rows.count, {name: np.asarray(column) for name, column in columns.items()})
         self.thread_names.update(rows.thread_names)
         self.process_names.update(rows.process_names)
@@ -163,7 +162,7 @@ class EventColumns:
     def _take_usual(self, block: EventBlock) -> bool:
         plain = self._plain_events(block)
         events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
-        if events is None and self._decoders.usual is not self._decoders.usual_of_any:
+        if events is None and self._decoders.knows_tracks:
             events = _decoded(self._decoders.usual_of_any, block)
         if events is None:
             return False
@@ -171,7 +170,7 @@ class EventColumns:
         duration_ns = float_ns([event.dur for event in events])
         if start_ns is None or duration_ns is None:
             return False
-        return self._append(events, start_ns, duration_ns, _stands(block), None if plain else _text_of(block))
+        return self._append(events, start_ns, duration_ns, _places(block), None if plain else _text_of(block))
 
     def _plain_events(self, block: EventBlock) -> list[PlainEvent] | None:
         """The events of a block where all are plain; where no such block came for long, they are looked for less often."""
@@ -192,7 +191,7 @@ class EventColumns:
             duration_ns = decimal_ns([event.dur for event in events])
         except OverflowError:
             return False
-        return self._append(events, start_ns, duration_ns, _stands(block), _text_of(block))
+        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
 
     def _take_singly(self, block: EventBlock) -> None:
         events: list[DecimalEvent] = []
@@ -246,12 +245,12 @@ class EventColumns:
         if "binding_point" in self._asked and ("f" in phases or "t" in phases):
             columns["binding_point"] = _binding_points(events, columns["phase"])
         categories = [event.cat for event in events]
-        columns["category"] = rows_of(self._strings, categories)
+        columns["category"] = column_of(self._strings, categories)
         if text_of is not None and LINKS & self._asked:
             rows = {text: self._strings[text] for text in set(categories)}
             unlinked = unlinked_places(columns, columns["phase"] == ord("X"), rows)
             add_spelled_links(columns, unlinked, text_of, self.odd.link)
-        columns["name"] = rows_of(self._strings, [event.name for event in events])
+        columns["name"] = column_of(self._strings, [event.name for event in events])
         columns["track"] = self._track_rows([event.pid for event in events], [event.tid for event in events])
         if phases.count(phases[0]) == len(phases):
             columns["phase"] = columns["phase"][0:1].reshape(())
@@ -291,7 +290,7 @@ class EventColumns:
             return
         places = list(compress(range(len(values)), values))
         # All of them are made before the first is kept: one of them may be none.
-        rows = rows_of(self._strings, [str(values[place], "utf-8") for place in places])
+        rows = column_of(self._strings, [str(values[place], "utf-8") for place in places])
         if len(places) == len(values):
             columns[name] = rows
             return
@@ -303,16 +302,10 @@ class EventColumns:
     def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
         pid = pids[0]
         if pids.count(pid) < len(pids):
-            return rows_of(self._tracks, list(zip(pids, tids, strict=True)))
+            return column_of(self._tracks, list(zip(pids, tids, strict=True)))
         # Half as dear to look up as pairs.
         threads = self._threads.setdefault(pid, {})
-        try:
-            return known_rows(threads, tids)
-        except KeyError:
-            new = unknown_keys(threads, tids)
-            rows = np.atleast_1d(rows_of(self._tracks, [(pid, tid) for tid in new]))
-            threads.update(zip(new, rows.tolist(), strict=True))
-            return known_rows(threads, tids)
+        return column_of(threads, tids, lambda new: rows_of(self._tracks, [(pid, tid) for tid in new]).tolist())
 
     def _take_metadata(self, event: Event | DecimalEvent) -> None:
         is_label = event.name == "process_labels"
@@ -335,7 +328,7 @@ def _binding_points(events: Sequence[_AnyEvent], phase: UInt8) -> UInt8:
     return points
 
 
-def _stands(block: EventBlock) -> _Columns:
+def _places(block: EventBlock) -> _Columns:
     return {"offset": block.offset + block.starts, "length": block.lengths}
 
 

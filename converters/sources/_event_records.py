@@ -157,17 +157,9 @@ class Decoders:
     @classmethod
     def of(cls, columns: Collection[str]) -> Decoders:
         """Those that read what these columns of `HostEvents` are made of."""
-        unread = _unread(columns)
-        types = {"args": _without(Arguments, unread)}
-        usual = msgspec.json.Decoder(_without(Event, unread, types)).decode_lines
-        return cls(
-            columns=frozenset(columns),
-            plain=msgspec.json.Decoder(_without(PlainEvent, unread, _plain_types(columns))).decode_lines,
-            usual=usual,
-            usual_of_any=usual,
-            decimal=msgspec.json.Decoder(_without(DecimalEvent, unread, types)).decode_lines,
-            argument_keys=frozenset(field.encode_name for field in msgspec.structs.fields(types["args"])),
-        )
+        usual = _usual(Event, columns, {})
+        keys = (field.encode_name for field in msgspec.structs.fields(_arguments(columns)))
+        return cls(frozenset(columns), _plain(columns, {}), usual, usual, _usual(DecimalEvent, columns, {}), frozenset(keys))
 
     def knowing(self, tracks: Collection[tuple[Id, Id]]) -> Decoders:
         """The same, which take the ids of these processes and threads for words that they know and make none of them anew.
@@ -175,25 +167,32 @@ class Decoders:
         Others are not known to `plain` and `usual` then. Where they are more than such a decoder is good for, none is known.
         """
         ids = _literals(tracks)
-        if not ids:
-            return replace(self, usual=self.usual_of_any, plain=Decoders.of(self.columns).plain)
-        unread = _unread(self.columns)
-        types = {"args": _without(Arguments, unread)}
-        return replace(
-            self,
-            plain=msgspec.json.Decoder(_without(PlainEvent, unread, _plain_types(self.columns) | ids)).decode_lines,
-            usual=msgspec.json.Decoder(_without(Event, unread, types | ids)).decode_lines,
-        )
+        usual = _usual(Event, self.columns, ids) if ids else self.usual_of_any
+        return replace(self, plain=_plain(self.columns, ids), usual=usual)
+
+    @property
+    def knows_tracks(self) -> bool:
+        """Whether there are ids that `plain` and `usual` do not take."""
+        return self.usual is not self.usual_of_any
+
+
+def _plain(columns: Collection[str], ids: Mapping[str, Any]) -> Decode:
+    # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
+    arguments = _arguments(columns) if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
+    return msgspec.json.Decoder(_without(PlainEvent, _unread(columns), {"args": arguments, **ids})).decode_lines
+
+
+def _usual(record: type[msgspec.Struct], columns: Collection[str], ids: Mapping[str, Any]) -> Decode:
+    return msgspec.json.Decoder(_without(record, _unread(columns), {"args": _arguments(columns), **ids})).decode_lines
+
+
+def _arguments(columns: Collection[str]) -> type[msgspec.Struct]:
+    return _without(Arguments, _unread(columns), {})
 
 
 def _unread(columns: Collection[str]) -> set[str]:
     """Fields that none of these columns is made of."""
     return {name for made, names in _FIELDS if made.isdisjoint(columns) for name in names}
-
-
-def _plain_types(columns: Collection[str]) -> dict[str, Any]:
-    # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
-    return {"args": _without(Arguments, _unread(columns)) if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments}
 
 
 def _literals(tracks: Collection[tuple[Id, Id]]) -> dict[str, Any]:
@@ -205,7 +204,7 @@ def _literals(tracks: Collection[tuple[Id, Id]]) -> dict[str, Any]:
     return {"pid": Literal[tuple(pids)], "tid": Literal[tuple(tids)]} if has_room and is_usual else {}
 
 
-def _without(record: type[msgspec.Struct], unread: Collection[str], types: Mapping[str, Any] = {}) -> type[msgspec.Struct]:
+def _without(record: type[msgspec.Struct], unread: Collection[str], types: Mapping[str, Any]) -> type[msgspec.Struct]:
     """The record without some fields, and with other types of some."""
     fields: list[tuple[str, Any, Any]] = []
     for field in msgspec.structs.fields(record):

@@ -54,8 +54,7 @@ def decimal_ns(values: Sequence[Decimal | None]) -> Int64:
         OverflowError: One of them does not fit.
     """
     absent = int(ABSENT)
-    whole: Int64 = listed([absent if value is None else exact_ns(value) for value in values], np.int64)
-    return whole
+    return listed([absent if value is None else exact_ns(value) for value in values], np.int64)
 
 
 def float_ns(values: Sequence[float]) -> Int64 | None:
@@ -67,7 +66,7 @@ def float_ns(values: Sequence[float]) -> Int64 | None:
     Returns:
         int64[n]; None when this does not hold for one of them.
     """
-    microseconds: npt.NDArray[np.float64] = listed(values, np.float64)
+    microseconds = listed(values, np.float64)
     if not len(microseconds):
         return np.empty(0, np.int64)
     is_absent = np.isnan(microseconds)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import count
 from typing import TypeVar
 
 import numpy as np
@@ -14,28 +15,26 @@ from ..timeline import Int32
 Key = TypeVar("Key", bound=Hashable)
 
 
-def rows_of(table: dict[Key, int], keys: Sequence[Key]) -> Int32:
-    """Row of each key in the table, which learns the keys that it does not have, in their order.
+def rows_of(table: dict[Key, int], keys: Sequence[Key], learn: Callable[[list[Key]], Iterable[int]] | None = None) -> Int32:
+    """Row of each key in a table, which learns the keys that it does not have.
+
+    Args:
+        table: The table; grows.
+        keys: n keys.
+        learn: Gives rows to new keys, each once and in their order; None: they get the next ones.
 
     Returns:
-        int32[n]; int32 without dimensions where all keys are one.
+        int32[n].
     """
     try:
-        return known_rows(table, keys)
+        return listed(list(map(table.__getitem__, keys)), np.int32)
     except KeyError:
-        new = unknown_keys(table, keys)
-        table.update(zip(new, range(len(table), len(table) + len(new)), strict=True))
-        return known_rows(table, keys)
+        new = [key for key in dict.fromkeys(keys) if key not in table]
+        table.update(zip(new, learn(new) if learn else count(len(table)), strict=False))
+        return listed(list(map(table.__getitem__, keys)), np.int32)
 
 
-def known_rows(table: Mapping[Key, int], keys: Sequence[Key]) -> Int32:
-    """The same of a table that has them all; else KeyError."""
-    if keys[0] == keys[-1] and keys.count(keys[0]) == len(keys):
-        return np.array(table[keys[0]], np.int32)
-    rows: Int32 = listed(list(map(table.__getitem__, keys)), np.int32)
-    return rows
-
-
-def unknown_keys(table: Mapping[Key, int], keys: Sequence[Key]) -> list[Key]:
-    """The keys that the table does not have, each once."""
-    return [key for key in dict.fromkeys(keys) if key not in table]
+def column_of(table: dict[Key, int], keys: Sequence[Key], learn: Callable[[list[Key]], Iterable[int]] | None = None) -> Int32:
+    """The same of one key at least; int32 without dimensions where all are one."""
+    is_one = keys[0] == keys[-1] and keys.count(keys[0]) == len(keys)
+    return rows_of(table, keys[:1], learn).reshape(()) if is_one else rows_of(table, keys, learn)

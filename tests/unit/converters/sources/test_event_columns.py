@@ -98,7 +98,7 @@ def test_of_many_threads_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_event_columns, "_LOOK_EVENTS", 50)
     made, _ = read([{**OP, "tid": tid} for tid in range(200)])
 
-    assert made._decoders.usual is made._decoders.usual_of_any
+    assert not made._decoders.knows_tracks
     assert len(made.tracks) == 200
 
 
@@ -135,5 +135,5 @@ def test_decoders_that_know_tracks_take_these_and_no_others(name: str) -> None:
 def test_so_many_ids_are_known_as_a_decoder_takes(tids: Sequence[int], are_known: bool) -> None:
     known = Decoders.of(ALL_COLUMNS).knowing([(7, tid) for tid in tids])
 
-    assert (known.usual is not known.usual_of_any) == are_known
+    assert known.knows_tracks == are_known
     assert all(decodes(known.plain, {**OP, "pid": 7, "tid": tid}) for tid in tids)
