@@ -18,7 +18,7 @@ from ._json_errors import JsonSyntaxError, find_syntax_error
 from ._json_head import BOM, BrokenHeadError, find_array
 from ._text_window import TextWindow
 
-_STEP_BYTES: Final = 6 << 17
+_STEP_BYTES: Final = 1 << 20
 """Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
 _LONGEST_BYTES: Final = 1 << 28
 """An event that is longer is refused. An int32 has to hold its length, and that of what is read with its end."""

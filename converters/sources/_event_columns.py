@@ -1,9 +1,9 @@
-"""From the text of trace events to columns: decoded into typed records, never into a dict per event.
+"""From the text of trace events to columns, without a dict for any of them.
 
-Four ways of reading a block, tried from the fastest on: as plain ops; as events of any kind, written as usual; with times
-of any length; and event by event, where something is not of the type that it has in other traces. The first two expect the
-processes and threads that came before, and are followed by one that expects any. Where a faster way applies, the slower ones
-would give the same.
+Four ways of reading a block, tried from the fastest on: by patterns, and as records only what has none; all of it as records of
+events that are written as usual; with times of any length; and event by event, where something is not of the type that it has
+in other traces. Records expect the processes and threads that came before, and are followed by some that expect any. Where a
+faster way applies, the slower ones would give the same.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import compress, pairwise
-from typing import Any, Final, cast
+from itertools import pairwise
+from typing import Any, Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
-
-from rblnpb.column_arrays import listed
 
 from ..host_trace import ALL_COLUMNS
-from ..timeline import HostEvents, HostTrack, Id, Int32, Int64, UInt8
+from ..timeline import HostEvents, HostTrack, Id, Int32, Int64
 from ._argument_spellings import add_spelled_links, unlinked_places
-from ._event_records import LINKS, MEMORY, NO_SIZE, NO_TEXT, TEXTS, Arguments, DecimalEvent, Decode, Decoders, Event, PlainEvent
+from ._block_columns import Columns, TextsAt, put_binding_points, put_link, put_number
+from ._event_records import LINKS, MEMORY, NO_SIZE, TEXTS, Arguments, DecimalEvent, Decode, Decoders, Event
+from ._event_scanner import EventScanner
 from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
@@ -31,14 +30,10 @@ from ._json_text import decoded_value, mended_text
 from ._key_rows import column_of, rows_of
 from ._odd_events import NotJsonError, OddEvents
 
-_Columns = dict[str, npt.NDArray[Any]]
-_AnyEvent = PlainEvent | Event | DecimalEvent
-_ENCLOSING: Final = ord("e")
+_AnyEvent = Event | DecimalEvent
 _STRING_COLUMNS: Final = frozenset({"category", "name", "input_dims", "concrete_inputs", "context", "flow_id"})
 _LOOK_EVENTS: Final = 1 << 15
 """After so many events the tracks that there are become known: to make decoders takes as long as to read a thousand events."""
-_LONGEST_WAIT: Final = 15
-"""So many blocks may pass before the next one is tried as a plain one."""
 _UNDECODABLE: Final = (ValueError, ArithmeticError, RecursionError)
 
 
@@ -55,7 +50,7 @@ class EventRows:
     """
 
     count: int
-    columns: _Columns
+    columns: Columns
     strings: list[str]
     tracks: list[tuple[Id, Id]]
     thread_names: dict[HostTrack, str]
@@ -77,6 +72,7 @@ class EventColumns:
         self._asked = frozenset(columns)
         self._decoders = Decoders.of(self._asked)
         self._known: set[tuple[Id, Id]] = set()
+        self._scanner = EventScanner(self._asked)
         self._begin()
 
     def _begin(self) -> None:
@@ -88,7 +84,7 @@ class EventColumns:
         self._strings: dict[str, int] = {"": 0}
         self._tracks: dict[tuple[Id, Id], int] = {}
         self._threads: dict[Id, dict[Id, int]] = {}
-        self._wait = self._blocks_to_wait = 0
+        self._scanner.forget_rows()
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -96,7 +92,7 @@ class EventColumns:
     def take(self, block: EventBlock) -> bool:
         """Append the events of a block, as `_json_blocks.Take` says."""
         track_count = len(self._tracks)
-        if len(block.starts) and (self._take_usual(block) or self._take_decimal(block)):
+        if len(block.starts) and (self._take_scanned(block) or self._take_usual(block) or self._take_decimal(block)):
             is_time = len(self._tracks) > track_count if self._known else len(self) >= _LOOK_EVENTS
             if is_time:
                 self._look_at_tracks()
@@ -113,8 +109,6 @@ class EventColumns:
         self._known.update(self._tracks)
         if is_first or self._decoders.knows_tracks:
             self._decoders = self._decoders.knowing(self._known)
-            # Blocks with new tracks may have been plain ones but for these.
-            self._wait = self._blocks_to_wait = 0
 
     def cut_off(self) -> EventRows:
         """What was taken so far; this object is empty afterwards."""
@@ -159,28 +153,46 @@ class EventColumns:
         """The tracks by row."""
         return tuple(HostTrack(pid, tid) for pid, tid in self._tracks)
 
+    def _take_scanned(self, block: EventBlock) -> bool:
+        scanned = None if block.is_sure else self._scanner.scan(block, self._strings, self._tracks)
+        if scanned is None:
+            return False
+        columns: Columns = {}
+        flow_ids = TextsAt(scanned.arrows.tolist(), list(map(str, scanned.flow_ids.tolist())))
+        if len(scanned.rest):
+            rest = block.some(scanned.rest)
+            found = self._usual_events(rest)
+            if found is None:
+                return False
+            # Before their names have rows: one that comes for the first time may never come again.
+            self._scanner.know(found[0], self._strings, self._tracks)
+            made = self._columns_of(*found, rest.event_text)
+            if made is None:
+                return False
+            columns, more = made
+            flow_ids = flow_ids.with_others(scanned.rest, more)
+        columns = scanned.columns(columns)
+        flow_ids.put(columns, "flow_id", len(block), self._strings)
+        self._columns.append(len(block), {**columns, **_places(block)})
+        return True
+
     def _take_usual(self, block: EventBlock) -> bool:
-        plain = self._plain_events(block)
-        events: Sequence[PlainEvent | Event] | None = plain or _decoded(self._decoders.usual, block)
+        found = self._usual_events(block)
+        if found is None or not self._append(*found, _places(block), block.event_text):
+            return False
+        self._scanner.learn(block, found[0], self._strings, self._tracks)
+        return True
+
+    def _usual_events(self, block: EventBlock) -> tuple[list[Event], Int64, Int64] | None:
+        """The events of a block with their times, where all are written as usual."""
+        events: list[Event] | None = _decoded(self._decoders.usual, block)
         if events is None and self._decoders.knows_tracks:
             events = _decoded(self._decoders.usual_of_any, block)
         if events is None:
-            return False
+            return None
         start_ns = text_ns([event.ts for event in events])
         duration_ns = float_ns([event.dur for event in events])
-        if start_ns is None or duration_ns is None:
-            return False
-        return self._append(events, start_ns, duration_ns, _places(block), None if plain else _text_of(block))
-
-    def _plain_events(self, block: EventBlock) -> list[PlainEvent] | None:
-        """The events of a block where all are plain; where no such block came for long, they are looked for less often."""
-        if self._blocks_to_wait:
-            self._blocks_to_wait -= 1
-            return None
-        events = _decoded(self._decoders.plain, block)
-        self._wait = 0 if events else min(2 * self._wait + 1, _LONGEST_WAIT)
-        self._blocks_to_wait = self._wait
-        return events
+        return None if start_ns is None or duration_ns is None else (events, start_ns, duration_ns)
 
     def _take_decimal(self, block: EventBlock) -> bool:
         events: list[DecimalEvent] | None = _decoded(self._decoders.decimal, block)
@@ -191,7 +203,7 @@ class EventColumns:
             duration_ns = decimal_ns([event.dur for event in events])
         except OverflowError:
             return False
-        return self._append(events, start_ns, duration_ns, _places(block), _text_of(block))
+        return self._append(events, start_ns, duration_ns, _places(block), block.event_text)
 
     def _take_singly(self, block: EventBlock) -> None:
         events: list[DecimalEvent] = []
@@ -218,35 +230,45 @@ class EventColumns:
         events: Sequence[_AnyEvent],
         start_ns: Int64,
         duration_ns: Int64,
-        places: _Columns,
-        text_of: Callable[[int], bytes] | None,
+        places: Columns,
+        text_of: Callable[[int], bytes],
     ) -> bool:
-        """Append events of one type; False, and nothing is appended, when a number does not fit its column or a text is none.
-
-        Args:
-            events: Their records.
-            start_ns, duration_ns: Their times.
-            places: Their columns of places.
-            text_of: The JSON text of one of them; None when it is known that no argument has an unusual name.
-        """
+        """Append events, whose places these columns are; False when they have no columns (`_columns_of`)."""
         if not events:
             return True
-        columns: _Columns = {"start_ns": start_ns, "duration_ns": duration_ns, **places}
+        made = self._columns_of(events, start_ns, duration_ns, text_of)
+        if made is None:
+            return False
+        columns, flow_ids = made
+        flow_ids.put(columns, "flow_id", len(events), self._strings)
+        self._columns.append(len(events), {**columns, **places})
+        return True
+
+    def _columns_of(
+        self, events: Sequence[_AnyEvent], start_ns: Int64, duration_ns: Int64, text_of: Callable[[int], bytes]
+    ) -> tuple[Columns, TextsAt] | None:
+        """The columns of events of one type but for places and ids of arrows, and the texts of these.
+
+        None when a number does not fit its column, or a text is none.
+
+        Args:
+            events: Their records, one at least.
+            start_ns, duration_ns: Their times.
+            text_of: The JSON text of one of them.
+        """
+        columns: Columns = {"start_ns": start_ns, "duration_ns": duration_ns}
         phases = "".join([event.ph for event in events])
         columns["phase"] = np.frombuffer(phases.encode("ascii"), np.uint8)
         try:
-            # The fields that plain arguments lack are not looked at.
-            args = cast("list[Arguments]", [event.args for event in events])
-            self._put_arguments(columns, args, is_plain=text_of is None)
-            if "flow_id" in self._asked:
-                self._put_texts(columns, "flow_id", [event.id for event in events])
+            self._put_arguments(columns, [event.args for event in events])
+            flow_ids = TextsAt.of([event.id for event in events] if "flow_id" in self._asked else [])
         except (OverflowError, UnicodeDecodeError):
-            return False
-        if "binding_point" in self._asked and ("f" in phases or "t" in phases):
-            columns["binding_point"] = _binding_points(events, columns["phase"])
+            return None
+        if "binding_point" in self._asked:
+            put_binding_points(columns, events)
         categories = [event.cat for event in events]
         columns["category"] = column_of(self._strings, categories)
-        if text_of is not None and LINKS & self._asked:
+        if LINKS & self._asked:
             rows = {text: self._strings[text] for text in set(categories)}
             unlinked = unlinked_places(columns, columns["phase"] == ord("X"), rows)
             add_spelled_links(columns, unlinked, text_of, self.odd.link)
@@ -254,50 +276,35 @@ class EventColumns:
         columns["track"] = self._track_rows([event.pid for event in events], [event.tid for event in events])
         if phases.count(phases[0]) == len(phases):
             columns["phase"] = columns["phase"][0:1].reshape(())
-        self._columns.append(len(events), columns)
         if "M" in phases:
             for event in events:
                 if event.ph == "M":
                     self._take_metadata(event)
-        return True
+        return columns, flow_ids
 
-    def _put_arguments(self, columns: _Columns, args: Sequence[Arguments], *, is_plain: bool) -> None:
+    def _put_arguments(self, columns: Columns, args: Sequence[Arguments]) -> None:
         asked = self._asked
         if LINKS & asked:
-            _put_link(columns, "external_id", [arg.external_id for arg in args])
+            put_link(columns, "external_id", [arg.external_id for arg in args])
         if "event_index" in asked:
-            _put(columns, "event_index", [arg.event_index for arg in args], -1)
+            put_number(columns, "event_index", [arg.event_index for arg in args], -1)
         if "sequence_number" in asked:
-            _put(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
-        if is_plain:
-            return
+            put_number(columns, "sequence_number", [arg.sequence_number for arg in args], -1)
         if LINKS & asked:
-            _put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
-            _put_link(columns, "launch_id", [arg.launch_id for arg in args])
-            _put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
+            put_link(columns, "correlation_id", [arg.correlation_id for arg in args])
+            put_link(columns, "launch_id", [arg.launch_id for arg in args])
+            put_link(columns, "external_id", [arg.external_id_2021 for arg in args])
         if MEMORY & asked:
-            _put(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
-            _put(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
+            put_number(columns, "size_bytes", [arg.size_bytes for arg in args], NO_SIZE)
+            put_number(columns, "device_type", [arg.device_type for arg in args], -1, np.int32)
         if TEXTS & asked:
             self._put_texts(columns, "concrete_inputs", [arg.concrete_inputs for arg in args])
             self._put_texts(columns, "context", [arg.context for arg in args])
             self._put_texts(columns, "input_dims", [arg.input_dims_2021 for arg in args])
             self._put_texts(columns, "input_dims", [arg.input_dims for arg in args])
 
-    def _put_texts(self, columns: _Columns, name: str, values: Sequence[msgspec.Raw]) -> None:
-        """Rows of JSON texts, if there is one; the second of two columns of one name counts where it has a text."""
-        if values.count(NO_TEXT) == len(values):
-            return
-        places = list(compress(range(len(values)), values))
-        # All of them are made before the first is kept: one of them may be none.
-        rows = column_of(self._strings, [str(values[place], "utf-8") for place in places])
-        if len(places) == len(values):
-            columns[name] = rows
-            return
-        column = np.zeros(len(values), np.int32)
-        column[:] = columns.get(name, 0)
-        column[listed(places, np.int64)] = rows
-        columns[name] = column
+    def _put_texts(self, columns: Columns, name: str, values: Sequence[msgspec.Raw]) -> None:
+        TextsAt.of(values).put(columns, name, len(values), self._strings)
 
     def _track_rows(self, pids: Sequence[Id], tids: Sequence[Id]) -> Int32:
         pid = pids[0]
@@ -320,20 +327,8 @@ class EventColumns:
             self.process_labels[event.pid] = value
 
 
-def _binding_points(events: Sequence[_AnyEvent], phase: UInt8) -> UInt8:
-    """`bp` of the events that arrows end at."""
-    ends = np.flatnonzero((phase == ord("f")) | (phase == ord("t")))
-    points = np.zeros(len(events), np.uint8)
-    points[ends] = [_ENCLOSING if events[place].bp == "e" else 0 for place in ends.tolist()]
-    return points
-
-
-def _places(block: EventBlock) -> _Columns:
+def _places(block: EventBlock) -> Columns:
     return {"offset": block.offset + block.starts, "length": block.lengths}
-
-
-def _text_of(block: EventBlock) -> Callable[[int], bytes]:
-    return lambda place: bytes(block.text[block.starts[place] : block.starts[place] + block.lengths[place]])
 
 
 def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
@@ -342,32 +337,3 @@ def _decoded(decode: Decode, block: EventBlock) -> list[Any] | None:
     except _UNDECODABLE:
         return None
     return events if len(events) == len(block) else None
-
-
-def _put_link(columns: _Columns, name: str, values: Sequence[int]) -> None:
-    """As `_put`, for ids: those from 2**63 on are the same 64 bits, of which int64 shows a negative number.
-
-    Raises:
-        OverflowError: A number has more than 64 bits, or all of them set, which is no id.
-    """
-    try:
-        _put(columns, name, values, 0)
-    except OverflowError:
-        # The unsigned column refuses what is negative as well.
-        bits = listed(values, np.uint64)
-        if (bits == np.iinfo(np.uint64).max).any():
-            raise
-        _put(columns, name, bits.view(np.int64).tolist(), 0)
-
-
-def _put(columns: _Columns, name: str, values: Sequence[int], absent: int, kind: type[np.signedinteger[Any]] = np.int64) -> None:
-    """A column of whole numbers, if one of them is there; of two columns of one name, the first counts where it has a number.
-
-    Raises:
-        OverflowError: A number does not fit the column.
-    """
-    count = len(values)
-    if values[:1] == values[-1:] and values.count(absent) == count:
-        return
-    column = listed(values, kind)
-    columns[name] = np.where(columns[name] != absent, columns[name], column) if name in columns else column

@@ -20,6 +20,7 @@ NO_TEXT: Final = msgspec.Raw()
 NO_TIME: Final = float("nan")
 """JSON has no such number, so it cannot be mistaken for one that was there."""
 NO_SIZE: Final = int(ABSENT)
+NO_DEVICE: Final = -1
 NO_PHASE: Final = "\0"
 Phase = Literal[
     "\0", "B", "E", "X", "i", "I", "n", "b", "e", "S", "T", "p", "F", "s", "t", "f", "P", "N", "O", "D",
@@ -41,7 +42,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     correlation_id: int = msgspec.field(default=0, name="correlation")
     launch_id: int = 0
     size_bytes: int = msgspec.field(default=NO_SIZE, name="Bytes")
-    device_type: int = msgspec.field(default=-1, name="Device Type")
+    device_type: int = msgspec.field(default=NO_DEVICE, name="Device Type")
     input_dims: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input Dims")
     input_dims_2021: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Input dims")
     concrete_inputs: msgspec.Raw = msgspec.field(default=NO_TEXT, name="Concrete Inputs")
@@ -83,32 +84,16 @@ class DecimalEvent(msgspec.Struct, gc=False):
     bp: str = ""
 
 
-class PlainArguments(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """`args` of an op on the host, of an annotation or of a Python frame, without shapes; any other key is refused."""
-
-    external_id: int = msgspec.field(default=0, name="External id")
-    record_function_id: int = msgspec.field(default=0, name="Record function id")
-    sequence_number: int = msgspec.field(default=-1, name="Sequence number")
-    forward_thread_id: int = msgspec.field(default=0, name="Fwd thread id")
-    event_index: int = msgspec.field(default=-1, name="Ev Idx")
-    python_parent_id: int = msgspec.field(default=0, name="Python parent id")
-    python_id: int = msgspec.field(default=0, name="Python id")
-    python_module_id: int = msgspec.field(default=0, name="Python module id")
+ENDS_OF_ARROWS: Final = "tf"
+"""Phases of the events that arrows end at."""
+_ENCLOSING: Final = ord("e")
 
 
-class PlainEvent(msgspec.Struct, gc=False):
-    """What most events of most traces are: an `Event` that the decoder is through with sooner."""
-
-    ph: Literal["X", "s", "f"]
-    cat: Literal["cpu_op", "user_annotation", "python_function", "fwdbwd", "ac2g"]
-    name: str = ""
-    pid: int | str | None = None
-    tid: int | str | None = None
-    ts: msgspec.Raw = NO_TEXT
-    dur: float = NO_TIME
-    args: PlainArguments = PlainArguments()
-    id: msgspec.Raw = NO_TEXT
-    bp: str = ""
+def binding_point(event: Event | DecimalEvent) -> int | None:
+    """What `binding_point` of `HostEvents` is for the end of an arrow, of an event with `bp`; None for any other event."""
+    if event.ph not in ENDS_OF_ARROWS:
+        return None
+    return _ENCLOSING if event.bp == "e" else 0
 
 
 LINKS: Final = frozenset({"external_id", "correlation_id", "launch_id"})
@@ -140,15 +125,13 @@ class Decoders:
 
     Attributes:
         columns: What they are made for.
-        plain: `PlainEvent`s of known processes and threads; of any, where none is known.
-        usual: `Event`s of these.
-        usual_of_any: `Event`s; the same as `usual` where none is known.
+        usual: `Event`s of known processes and threads; of any, where none is known.
+        usual_of_any: `Event`s of any; the same as `usual` where none is known.
         decimal: `DecimalEvent`s.
         argument_keys: Keys of `args` that any of them reads.
     """
 
     columns: frozenset[str]
-    plain: Decode
     usual: Decode
     usual_of_any: Decode
     decimal: Decode
@@ -159,27 +142,20 @@ class Decoders:
         """Those that read what these columns of `HostEvents` are made of."""
         usual = _usual(Event, columns, {})
         keys = (field.encode_name for field in msgspec.structs.fields(_arguments(columns)))
-        return cls(frozenset(columns), _plain(columns, {}), usual, usual, _usual(DecimalEvent, columns, {}), frozenset(keys))
+        return cls(frozenset(columns), usual, usual, _usual(DecimalEvent, columns, {}), frozenset(keys))
 
     def knowing(self, tracks: Collection[tuple[Id, Id]]) -> Decoders:
         """The same, which take the ids of these processes and threads for words that they know and make none of them anew.
 
-        Others are not known to `plain` and `usual` then. Where they are more than such a decoder is good for, none is known.
+        Others are not known to `usual` then. Where they are more than such a decoder is good for, none is known.
         """
         ids = _literals(tracks)
-        usual = _usual(Event, self.columns, ids) if ids else self.usual_of_any
-        return replace(self, plain=_plain(self.columns, ids), usual=usual)
+        return replace(self, usual=_usual(Event, self.columns, ids) if ids else self.usual_of_any)
 
     @property
     def knows_tracks(self) -> bool:
-        """Whether there are ids that `plain` and `usual` do not take."""
+        """Whether there are ids that `usual` does not take."""
         return self.usual is not self.usual_of_any
-
-
-def _plain(columns: Collection[str], ids: Mapping[str, Any]) -> Decode:
-    # Where nothing but numbers is asked for that every plain event may have, other keys may be there.
-    arguments = _arguments(columns) if (LINKS | MEMORY | TEXTS).isdisjoint(columns) else PlainArguments
-    return msgspec.json.Decoder(_without(PlainEvent, _unread(columns), {"args": arguments, **ids})).decode_lines
 
 
 def _usual(record: type[msgspec.Struct], columns: Collection[str], ids: Mapping[str, Any]) -> Decode:
@@ -213,11 +189,4 @@ def _without(record: type[msgspec.Struct], unread: Collection[str], types: Mappi
             fields.append((field.name, kind, kind()))
         elif field.name not in unread:
             fields.append((field.name, kind, msgspec.field(default=field.default, name=field.encode_name)))
-    config = record.__struct_config__
-    return msgspec.defstruct(
-        record.__name__,
-        fields,
-        frozen=config.frozen,
-        gc=False,
-        forbid_unknown_fields=config.forbid_unknown_fields,
-    )
+    return msgspec.defstruct(record.__name__, fields, frozen=record.__struct_config__.frozen, gc=False)

@@ -13,7 +13,7 @@ from rblnpb.columns import ABSENT
 
 from ..timeline import HostEvents, Int64
 
-_ABSENT: Final[dict[str, npt.NDArray[Any]]] = {
+ABSENT_VALUES: Final[dict[str, npt.NDArray[Any]]] = {
     "phase": np.array(0, np.uint8),
     "category": np.array(0, np.int32),
     "name": np.array(0, np.int32),
@@ -50,7 +50,7 @@ class GrowingColumns:
     def __init__(self, names: Collection[str]) -> None:
         """Keep these columns, and nothing of others."""
         self._columns: dict[str, npt.NDArray[Any]] = {}
-        self._values = {name: absent for name, absent in _ABSENT.items() if name in names}
+        self._values = {name: absent for name, absent in ABSENT_VALUES.items() if name in names}
         self._count = 0
         self._capacity = 0
 
@@ -68,9 +68,9 @@ class GrowingColumns:
             return
         end = self._count + count
         if end > self._capacity:
-            self._resize(end + end // 8 + 4096)
+            self._resize(end + end // 2 + 4096)
         for name, value_so_far in self._values.items():
-            value = values.get(name, _ABSENT[name])
+            value = values.get(name, ABSENT_VALUES[name])
             if name not in self._columns:
                 # Most columns are nobody's for the whole of a trace.
                 if value is value_so_far:

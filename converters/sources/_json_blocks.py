@@ -15,7 +15,8 @@ from typing import Final
 import numpy as np
 
 from ..timeline import Bool, Int64, UInt8
-from ._text_window import TextWindow
+from ._text_window import PADDING_BYTES, TextWindow
+from ._text_words import WORD_BYTES, TextWords
 
 _QUOTE, _BACKSLASH, _COMMA, _OPEN, _CLOSE, _NEWLINE = b'"\\,{}\n'
 # What a byte outside of strings does to the depth.
@@ -27,7 +28,8 @@ _IS_MARK[_COMMA] = True
 _BYTE_PLACES: Final = np.uint64(0x0001020304050607)
 """Times a word with one bit, in the lowest place of byte k, it has k in its highest byte."""
 _IS_SPACE: Final = np.zeros(256, np.bool_)
-_IS_SPACE[list(b" \t\r\n")] = True
+_SPACE: Final = b" \t\r\n"
+_IS_SPACE[list(_SPACE)] = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class EventBlock:
         starts: int64[n]; where its `{` is in `text`. Empty when some element is not plainly one object.
         lengths: int64[n]; bytes from `{` to `}`, both included.
         is_sure: Whether the cut is sure, or a guess.
+        padded: uint8; `text` and at least `PADDING_BYTES` that follow in memory.
     """
 
     text: memoryview
@@ -49,9 +52,23 @@ class EventBlock:
     starts: Int64
     lengths: Int64
     is_sure: bool
+    padded: UInt8
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
+
+    def event_text(self, place: int) -> bytes:
+        """One of its events, from `{` to `}`."""
+        start = int(self.starts[place])
+        return bytes(self.text[start : start + int(self.lengths[place])])
+
+    def some(self, places: Int64) -> EventBlock:
+        """A copy of some of its events, one a line; it stands nowhere in the document."""
+        starts, ends = self.starts[places], self.starts[places] + self.lengths[places]
+        text = b"\n".join([self.text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
+        bounds = np.concatenate(([0], np.cumsum(self.lengths[places] + 1)))
+        padded = np.frombuffer(text + bytes(PADDING_BYTES), np.uint8)
+        return EventBlock(memoryview(text), 0, bounds, bounds[:-1], self.lengths[places], self.is_sure, padded)
 
 
 class BadElementError(Exception):
@@ -78,6 +95,7 @@ class Gap:
 def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     """Cut where the text between two events looks as it did before; None when that is nowhere.
 
+    Between the events there is white space and a comma then, and nothing else.
     What follows the last such place stays, for the event there may be incomplete.
     """
     data = window.data()
@@ -88,11 +106,25 @@ def guess_elements(window: TextWindow, gap: Gap) -> EventBlock | None:
     for distance in range(1, gap.before_bytes):
         # Another brace behind the one that was looked for would be the event's own.
         commas = commas[_IS_SPACE[data[commas - distance]]]
-    if not len(commas):
+    commas = _before_same_space(window, commas, gap.after_bytes - 1)
+    if not len(commas) or bytes(window.view(int(opens[0]))).strip(_SPACE):
         return None
     starts = np.concatenate((opens[:1], commas[:-1] + gap.after_bytes))
     lengths = commas - (gap.before_bytes - 1) - starts
     return _block(window, np.concatenate(([0], commas + 1)), starts, lengths, is_sure=False)
+
+
+def _before_same_space(window: TextWindow, commas: Int64, size_bytes: int) -> Int64:
+    """Those of some commas that are followed by so much white space, the same behind each."""
+    text = TextWords(window.padded(window.size))
+    for offset in range(0, size_bytes, WORD_BYTES):
+        words = text.windows(commas + (1 + offset), WORD_BYTES).word(0) if len(commas) else np.empty(0, np.uint64)
+        usual = words[:1].tobytes()[: size_bytes - offset]
+        if usual.strip(_SPACE):
+            return commas[:0]
+        words <<= np.uint64(8 * (WORD_BYTES - len(usual)))
+        commas = commas[words == words[:1]]
+    return commas
 
 
 def _true_places(mask: Bool) -> Int64:
@@ -144,7 +176,8 @@ def cut_elements(window: TextWindow, *, is_first: bool) -> tuple[EventBlock, boo
 
 def _block(window: TextWindow, bounds: Int64, starts: Int64, lengths: Int64, *, is_sure: bool) -> EventBlock:
     window.data()[bounds[1:-1] - 1] = _NEWLINE
-    return EventBlock(window.view(max(int(bounds[-1]) - 1, 0)), window.offset, bounds, starts, lengths, is_sure)
+    end = max(int(bounds[-1]) - 1, 0)
+    return EventBlock(window.view(end), window.offset, bounds, starts, lengths, is_sure, window.padded(end))
 
 
 def put_commas_back(window: TextWindow, block: EventBlock) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..timeline import Bool, UInt8
 
+PADDING_BYTES: Final = 1 << 13
+"""Behind what is in the window there is memory that may be looked at, whatever is there."""
 _FIRST_CAPACITY_BYTES: Final = 1 << 20
 
 
@@ -29,11 +31,15 @@ class TextWindow:
         self.size = 0
         self._blocks = blocks
         self._begin = 0
-        self._use(bytearray(_FIRST_CAPACITY_BYTES))
+        self._use(_FIRST_CAPACITY_BYTES)
 
     def data(self) -> UInt8:
         """The bytes, writable."""
         return self._bytes[self._begin : self._begin + self.size]
+
+    def padded(self, end: int) -> UInt8:
+        """The bytes up to `end`, and `PADDING_BYTES` that follow in memory."""
+        return self._bytes[self._begin : self._begin + end + PADDING_BYTES]
 
     def view(self, end: int) -> memoryview:
         """The bytes up to `end`."""
@@ -75,7 +81,7 @@ class TextWindow:
             block = next(self._blocks, None)
             if block is None:
                 break
-            if self._begin + self.size + len(block) > len(self._buffer):
+            if self._begin + self.size + len(block) > self._capacity:
                 self._make_room(self.size + len(block))
             end = self._begin + self.size
             memoryview(self._buffer)[end : end + len(block)] = block
@@ -87,12 +93,13 @@ class TextWindow:
     def _make_room(self, needed_bytes: int) -> None:
         """Move the window to the buffer's beginning, and to a larger buffer when it fills more than half of this one."""
         rest = self.text()
-        if 2 * needed_bytes > len(self._buffer):
-            self._use(bytearray(2 * needed_bytes))
+        if 2 * needed_bytes > self._capacity:
+            self._use(2 * needed_bytes)
         self._buffer[: self.size] = rest
         self._begin = 0
 
-    def _use(self, buffer: bytearray) -> None:
-        self._buffer = buffer
-        self._bytes = np.frombuffer(buffer, np.uint8)
-        self._mask = np.empty(len(buffer), np.bool_)
+    def _use(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._buffer = bytearray(capacity + PADDING_BYTES)
+        self._bytes = np.frombuffer(self._buffer, np.uint8)
+        self._mask = np.empty(capacity, np.bool_)

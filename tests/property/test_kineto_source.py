@@ -209,9 +209,9 @@ def whole(made: EventColumns, around: Surroundings) -> dict[str, Any]:
     }
 
 
-def read_by_one(document: bytes, sizes: CutSizes) -> dict[str, Any] | None:
+def read_by_one(document: bytes, sizes: CutSizes, columns: frozenset[str] = ALL_COLUMNS) -> dict[str, Any] | None:
     """None when it is no JSON."""
-    made = EventColumns(ALL_COLUMNS)
+    made = EventColumns(columns)
     try:
         return whole(made, split_events(iter([document]), made.take, "pieces", sizes))
     except (JsonSyntaxError, NotAProfileError):

@@ -1,0 +1,72 @@
+"""Texts that are recognised in a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rblnpb.converters.sources import _known_texts
+from rblnpb.converters.sources._known_texts import LONG_BYTES, SHORT_BYTES, KnownTexts
+from rblnpb.converters.sources._text_words import TextWords, before_other_than_digit, before_quote
+
+
+def found(known: KnownTexts, texts: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Numbers and lengths of texts, a byte before each and another text behind it."""
+    places = np.cumsum([1, *(len(text) + 1 for text in texts)])[:-1].astype(np.int64)
+    document = TextWords(np.frombuffer(b"".join(b":" + text for text in texts) + bytes(256), np.uint8))
+    numbers, sizes = known.find(document.windows(places - 1, SHORT_BYTES + 8), 1, document, places)
+    return list(zip(numbers.tolist(), sizes.tolist(), strict=True))
+
+
+LENGTHS = (1, 7, 8, 9, 15, 16, 31, 32, 33, 64, 158, 159)
+
+
+def test_texts_of_any_length_are_known_by_all_of_their_bytes() -> None:
+    known = KnownTexts(before_quote)
+    texts = [b"n" * length for length in LENGTHS]
+    known.add({text: number for number, text in enumerate(texts)})
+
+    assert found(known, [text + b'"' for text in texts]) == [(number, len(text)) for number, text in enumerate(texts)]
+    others = [text[:-1] + b'x"' for text in texts]
+    assert found(known, others) == [(-1, len(text)) for text in texts]
+
+
+def test_a_text_ends_at_the_first_quote_and_no_sooner() -> None:
+    known = KnownTexts(before_quote)
+    known.add({b"ab": 5, b"ab cd": 6, b"ab\x00": 7})
+
+    assert found(known, [b'ab"cd"', b'ab cd"', b'a"', b'ab\\"', b'""']) == [(5, 2), (6, 5), (-1, 1), (-1, 3), (-1, 0)]
+    # Zeros behind a text are none of it, but those in it are.
+    assert found(known, [b'ab\x00"', b'ab\x00\x00"']) == [(7, 3), (-1, 4)]
+
+
+def test_what_is_too_long_is_not_known() -> None:
+    known = KnownTexts(before_quote)
+    known.add({b"n" * LONG_BYTES: 1, b"n" * (LONG_BYTES + 1): 2, b"": 3})
+
+    numbers = [number for number, _ in found(known, [b"n" * LONG_BYTES + b'"', b"n" * (LONG_BYTES + 1) + b'"', b'"'])]
+
+    assert numbers == [-1, -1, 3]
+
+
+def test_numbers_end_where_a_byte_is_no_digit() -> None:
+    known = KnownTexts(before_other_than_digit)
+    known.add({b"7": 0, b"140234567890123": 1})
+
+    assert found(known, [b"7,", b"140234567890123\n", b"77 ", b"-7,"]) == [(0, 1), (1, 15), (-1, 2), (-1, 0)]
+
+
+@pytest.mark.parametrize("shift", [0, 60])
+def test_many_texts_are_told_apart_even_where_all_want_one_slot(shift: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shift:
+        slots_of = _known_texts._Table._slots_of
+        monkeypatch.setattr(_known_texts._Table, "_slots_of", lambda self, keys: slots_of(self, keys) >> shift)
+    known = KnownTexts(before_quote)
+    texts = [b"%d" % (number * 7919) for number in range(600)]
+    for first in range(0, 600, 50):
+        known.add({text: first + place for place, text in enumerate(texts[first : first + 50])})
+
+    assert [number for number, _ in found(known, [text + b'"' for text in texts])] == list(range(600))
+    assert {number for number, _ in found(known, [b'x%s"' % text for text in texts])} == {-1}
