@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from rblnpb.naming import NameStyle, render
 TEXTS = (b"", b"mm", b"linear_1", "\u00b5".encode())
 
 numbers = st.one_of(st.integers(0, 3), st.integers(0, 2**62))
-slices = st.lists(
-    st.tuples(st.integers(0, 3), st.booleans(), numbers, numbers, st.one_of(st.just(-1), numbers), st.one_of(st.just(-1), numbers)),
-    min_size=1,
-    max_size=12,
+slices = st.sampled_from([st.booleans(), st.just(False)]).flatmap(
+    lambda is_whole: st.lists(
+        st.tuples(st.integers(0, 3), is_whole, numbers, numbers, st.one_of(st.just(-1), numbers), st.one_of(st.just(-1), numbers)),
+        min_size=1,
+        max_size=12,
+    )
 )
 
 
@@ -45,6 +48,8 @@ def test_names_are_those_of_the_grammar(
     others = {name: parts[name] for name in ("command", "instance", "sequence", "workload")}
     wanted = np.where(parts["is_whole"], layer, render(style, layer=layer, **others)).tolist()
     names = NameParts(**parts)
+    if not parts["is_whole"].any():
+        names = replace(names, is_whole=None)
     edges = [0, *sorted(cuts), len(rows)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(name_columns, "_TABLE_BYTES", table_bytes)
@@ -53,6 +58,21 @@ def test_names_are_those_of_the_grammar(
         found = [name for low, high in itertools.pairwise(edges) for name in spelled(speller, names.take(slice(low, high)))]
 
     assert found == wanted
+
+
+@pytest.mark.parametrize("first", [0, 3, 10, 96, 100, 999_998, 10**18, 2**63 - 8])
+@pytest.mark.parametrize("slices_a_call", [1, 20])
+@pytest.mark.parametrize("style", [NameStyle.MULTI_STREAM, NameStyle.SINGLE_STREAM, NameStyle.LEGACY])
+def test_numbers_of_calls_may_be_of_one_length_or_not(style: NameStyle, slices_a_call: int, first: int) -> None:
+    call = np.arange(8).repeat(slices_a_call)
+    nothing = np.zeros_like(call)
+    for instance in (nothing + 7, call + 10, call):
+        layer = np.full(len(call), b"mm")
+        wanted = render(style, layer=layer, command=nothing, instance=instance, sequence=first + call, workload=nothing)
+
+        assert (
+            spelled(Speller(style, (b"mm",)), NameParts(nothing, None, nothing, instance, first + call, nothing)) == wanted.tolist()
+        )
 
 
 def test_names_that_are_by_their_parts_throughout_need_no_mark() -> None:
