@@ -145,8 +145,10 @@ class Joiner:
         sizes = row_sizes(columns)
         if isinstance(sizes, int):
             return self.stack(count, [column for column in columns if isinstance(column, (bytes, np.ndarray))]).reshape(-1)
+        if not count:
+            return self._room(0)
         ends = np.cumsum(sizes)
-        starts, end = ends - sizes, int(ends[-1]) if count else 0
+        starts, end = ends - sizes, int(ends[-1])
         padded = [place for place, column in enumerate(columns) if isinstance(column, Padded)]
         # The last row may be padded beyond the end.
         packets = self._room(end + sum(_widest(columns[place]) for place in padded))
@@ -166,12 +168,16 @@ class Joiner:
         if len(flat) < len(others) or not isinstance(last, Padded) or last.texts.shape[1] > _SHORT:
             return False
         # Few at a time stay in the processor's cache. Each is written over what the one before leaves behind it.
-        rows, parts = self._laid_out(min(len(starts), _FEW_ROWS), [*flat, last.texts])
-        for first in range(0, len(starts), _FEW_ROWS):
-            at = starts[first : first + _FEW_ROWS]
+        few = min(len(starts), _FEW_ROWS)
+        rows, parts = self._laid_out(few, [*flat, last.texts])
+        values = _values(rows)
+        anywhere = _anywhere(packets, values.dtype)
+        for first in range(0, len(starts), few):
+            # All are as many: of the last ones some were among those before, and are written again.
+            some = slice(min(first, len(starts) - few), first + few)
             for place, column in parts:
-                place[: len(at)] = column[first : first + len(at)]
-            _put(packets, rows[: len(at)], at)
+                place[:] = column[some]
+            anywhere[starts[some]] = values
         return True
 
     def _room(self, size_bytes: int) -> UInt8:
@@ -199,7 +205,7 @@ class Joiner:
 
 _SHORT: Final = 256
 """Texts up to so many bytes stand in the rows that are stacked."""
-_FEW_ROWS: Final = 2048
+_FEW_ROWS: Final = 4096
 _STACKS: Final = 8
 """So many sorts of rows are kept at a time."""
 
@@ -221,9 +227,18 @@ def _put(packets: UInt8, column: Column, at: Int64) -> None:
     """Write pieces of one length at their places."""
     pieces = column.texts if isinstance(column, Padded) else column
     if isinstance(pieces, np.ndarray) and pieces.size:
-        kind = _kind(pieces.shape[1])
-        anywhere = np.ndarray(len(packets) - pieces.shape[1] + 1, kind, packets, 0, (1,))
-        anywhere[at] = pieces.view(kind)[:, 0]
+        values = _values(pieces)
+        _anywhere(packets, values.dtype)[at] = values
+
+
+def _values(pieces: UInt8) -> _Values:
+    """Pieces of one length, each as one value."""
+    return pieces.view(_kind(pieces.shape[1]))[:, 0]
+
+
+def _anywhere(packets: UInt8, kind: np.dtype[Any]) -> _Values:
+    """Values of a kind that begin at every byte."""
+    return np.ndarray(len(packets) - kind.itemsize + 1, kind, packets, 0, (1,))
 
 
 def _forms(count: int, columns: Sequence[Column]) -> Iterator[tuple[Int64 | None, list[Flat]]]:
@@ -246,7 +261,7 @@ def _forms(count: int, columns: Sequence[Column]) -> Iterator[tuple[Int64 | None
 
 
 def _taken(column: UInt8, rows: Int64) -> UInt8:
-    return column.view(_kind(column.shape[1]))[:, 0].take(rows).view(np.uint8).reshape(len(rows), column.shape[1])
+    return _values(column).take(rows).view(np.uint8).reshape(len(rows), column.shape[1])
 
 
 def _width(column: Flat) -> int:
