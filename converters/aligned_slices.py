@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.column_arrays import row_blocks
 from rblnpb.naming import NameStyle, render
 
 from .host_trace import Int32, Int64
@@ -55,7 +56,9 @@ class SliceNames:
         """int64[k], ascending; rows of `strings` that names use; 0 is among them."""
         used = np.zeros(len(self.strings), np.bool_)
         used[0] = True
-        used[self.stage] = True
+        # To count is faster than to mark, unless there are more strings than rows.
+        for rows in row_blocks(len(self), max(1 << 16, len(used))):
+            used |= np.bincount(self.stage[rows], minlength=len(used)) > 0
         # Few profiles have any, and to look for one is a tenth of the work.
         if self.override.any():
             used[self.override] = True

@@ -78,10 +78,10 @@ def _are_all_apart(
         block = slice(at, at + _FEW)
         rows, own = _picked(track, duration_ns, among, block, narrow)
         order = np.argsort(own, kind="stable")
-        own = own[order]
-        rows = order if rows is None else rows[order]
-        start = start_ns[block][rows]
-        end = start + duration_ns[block][rows]
+        own = own.take(order)
+        rows = order if rows is None else rows.take(order)
+        start, end = start_ns[block], start_ns[block] + duration_ns[block]
+        start, end = start.take(rows), end.take(rows)
         is_next = own[1:] != own[:-1]
         if not ((end[:-1] <= start[1:]) | is_next).all():
             return False
