@@ -8,6 +8,7 @@ are columns of `byte_rows`.
 from __future__ import annotations
 
 import functools
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -27,6 +28,8 @@ __all__ = [
     "EVENT_COUNTER",
     "EVENT_END",
     "EVENT_INSTANT",
+    "behind",
+    "bounds",
     "bundle",
     "event",
     "field",
@@ -117,7 +120,7 @@ def varint_bytes(greatest: int) -> int:
     (1, 2, 4)
     """
     needed = max(1, (greatest.bit_length() + 6) // 7)
-    return next(width for width in _WIDTHS if width >= needed)
+    return _WIDTHS[bisect_left(_WIDTHS, needed)]
 
 
 _WIDTHS: Final = (1, 2, 4, 8, 9, 10)
@@ -184,14 +187,20 @@ def _bytes(numbers: npt.NDArray[Any]) -> UInt8:
     return numbers.view(np.uint8).reshape(len(numbers), numbers.dtype.itemsize)
 
 
-def numbers(tag: int, values: Integers) -> list[Column]:
+def bounds(values: Integers) -> tuple[int, int]:
+    """The least and the greatest of some numbers; 0 and 0 of none."""
+    return (int(np.minimum.reduce(values)), int(np.maximum.reduce(values))) if len(values) else (0, 0)
+
+
+def numbers(tag: int, values: Integers, within: tuple[int, int] | None = None) -> list[Column]:
     """A field with a number in every row.
 
     Args:
         tag: Number of the field.
         values: int[n]; a negative one stands for its two's complement of 64 bits.
+        within: Their bounds, where these are known.
     """
-    least, greatest = (int(np.minimum.reduce(values)), int(np.maximum.reduce(values))) if len(values) else (0, 0)
+    least, greatest = within or bounds(values)
     if least == greatest:
         return [number(tag, least % (1 << 64))]
     width = 10 if least < 0 else varint_bytes(greatest)
@@ -210,7 +219,7 @@ def message(tag: int, columns: Sequence[Column]) -> list[Column]:
     """A field with a message, or a text, of these columns in every row."""
     size = row_sizes(columns)
     if isinstance(size, int):
-        return [_key(tag << 3 | 2) + varint(size), *columns]
+        return behind(_key(tag << 3 | 2) + varint(size), columns)
     return [*sized(tag, size), *columns]
 
 
@@ -229,4 +238,11 @@ def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *
         sequence: Fields of the packet that are the same in all of them.
         *columns: What else the event says.
     """
-    return message(1, [*numbers(8, time_ns), sequence, *message(11, [number(9, kind), *track, *columns])])
+    told = message(11, behind(number(9, kind), [*track, *columns]))
+    return message(1, [*numbers(8, time_ns), *behind(sequence, told)])
+
+
+def behind(same: bytes, columns: Sequence[Column]) -> list[Column]:
+    """Columns with the same bytes before them in all rows: the fewer columns, the less there is to do for every block."""
+    first, *others = columns
+    return [same + first, *others] if isinstance(first, bytes) else [same, *columns]

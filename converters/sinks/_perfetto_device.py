@@ -97,7 +97,7 @@ def _tracks_of(track: npt.NDArray[np.integer[Any]], first: Int32, lane: Int32) -
     lanes = lane if lane.any() else None
 
     def of(rows: Rows) -> Int32:
-        numbers: Int32 = first[track[rows]]
+        numbers: Int32 = first.take(track[rows])
         return numbers if lanes is None else numbers + lanes[rows]
 
     return of
@@ -155,7 +155,7 @@ def _reader(timeline: Timeline, slices: AlignedSlices, texts: Interning) -> Call
 
     def read(rows: Rows) -> Told:
         block = slices.take(rows)
-        told: list[tuple[Argument, Int32 | Int64]] = [(stage, stages[block.names.stage])]
+        told: list[tuple[Argument, Int32 | Int64]] = [(stage, stages.take(block.names.stage))]
         if host is not None and len(host.events):
             is_known, owner = block.host_row >= 0, np.maximum(block.host_row, 0)
             told.append((op, np.where(is_known, ops[host.events.name[owner]], 0)))

@@ -11,7 +11,7 @@ import numpy as np
 from rblnpb.byte_rows import Column, Joiner, Optional, Padded
 from rblnpb.columns import ABSENT
 from rblnpb.name_columns import NameParts, Speller
-from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, event, message, number, numbers
+from rblnpb.perfetto_wire import EVENT_BEGIN, EVENT_END, behind, bounds, event, message, number, numbers
 
 from ..timeline import Bool, Int32, Int64, Rows
 from ._perfetto_flows import Flows, flow_fields
@@ -55,8 +55,9 @@ class Argument:
         Args:
             values: What each tells.
         """
-        if int(np.minimum.reduce(values)) > self.absent:
-            return self._told(values)
+        within = bounds(values)
+        if within[0] > self.absent:
+            return self._told(values, within)
         is_there = (values != self.absent) & (values != ABSENT)
         if is_there.all():
             return self._told(values)
@@ -65,8 +66,8 @@ class Argument:
         told = self._told(np.where(is_there, values, values[is_there.argmax()]))
         return [Optional([column for column in told if isinstance(column, (bytes, np.ndarray))], is_there)]
 
-    def _told(self, values: Int32 | Int64) -> list[Column]:
-        return message(4, [self.name, *numbers(self.form, values)])
+    def _told(self, values: Int32 | Int64, within: tuple[int, int] | None = None) -> list[Column]:
+        return message(4, behind(self.name, numbers(self.form, values, within)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,16 +165,26 @@ def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> lis
     return event(EVENT_END, end_ns, numbers(11, track), SEQUENCE, *more)
 
 
+def _tracks(slices: SliceTable, track: Int32) -> tuple[list[Column], list[Column]]:
+    """The track of each of some slices, and its category; mostly all tracks that may be theirs have the same one."""
+    least, greatest = within = bounds(track)
+    categories = numbers(3, slices.categories[least : greatest + 1])
+    if len(categories) > 1:
+        categories = numbers(3, slices.categories.take(track))
+    return numbers(11, track, within), categories
+
+
 def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Sequence[Flows], joiner: Joiner) -> memoryview:
     """The packets that begin a piece of a block of slices; those of empty ones have their end behind them."""
     start_ns, track = slices.start_ns[block][piece], slices.track(block)[piece]
+    tracks, categories = _tracks(slices, track)
     arguments = [column for argument, values in told.arguments for column in argument.columns(values[piece])]
     head, tails, size = slices.speller.spelled(told.names.take(piece))
     fields = flow_fields(flows, lambda: _numbered(block)[piece])
     # What has a length of its own comes last, so that the rest of a packet is one stretch of bytes.
-    said = (*numbers(3, slices.categories[track]), *arguments, *message(23, [head, Padded(tails, size)]), *fields)
+    said = (*categories, *arguments, *message(23, [head, Padded(tails, size)]), *fields)
     shown_ns = start_ns + slices.shift_ns if slices.shift_ns else start_ns
-    packets = event(EVENT_BEGIN, shown_ns, numbers(11, track), SEQUENCE, *said)
+    packets = event(EVENT_BEGIN, shown_ns, tracks, SEQUENCE, *said)
     is_empty: Bool = slices.duration_ns[block][piece] == 0
     if is_empty.any():
         ended = _ends(slices, start_ns, track)
