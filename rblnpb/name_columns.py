@@ -207,12 +207,12 @@ class Speller:
 
     def _learn(self, key: Int64, is_new: Bool) -> None:
         """Spell what has no place yet; where there is no more room, what is not needed now loses it."""
-        keys = np.unique(key[is_new])
+        (keys,), _ = distinct(key[is_new])
         tails = self._spell_keys(keys)
         if self._tails.bytes_with(tails) > _TABLE_BYTES:
             self._tails = _Texts()
             self._row.fill(-1)
-            keys = np.unique(key)
+            (keys,), _ = distinct(key)
             tails = self._spell_keys(keys)
         self._row[keys] = np.arange(len(self._tails), len(self._tails) + len(keys))
         self._tails.add(tails)
@@ -223,9 +223,13 @@ class Speller:
 
     def _spell(self, text: Integers, command: Integers, load: Integers) -> list[bytes]:
         texts, count = self._texts, len(self._texts)
+        commands, loads = command.tolist(), load.tolist()
+        # There are few numbers, each of which is printed once.
+        begins = {number: b"W%d_" % (number - 1) if number else b"" for number in set(loads)}
+        ends = {number: b"_%d" % number for number in set(commands)}
         return [
-            texts[row - count] if row >= count else b"%s%s_%d" % (b"W%d_" % (load - 1) if load else b"", texts[row], index)
-            for row, index, load in zip(text.tolist(), command.tolist(), load.tolist(), strict=True)
+            texts[row - count] if row >= count else begins[load] + texts[row] + ends[index]
+            for row, index, load in zip(text.tolist(), commands, loads, strict=True)
         ]
 
 
