@@ -150,7 +150,7 @@ def varints(values: Integers, width: int) -> list[UInt8]:
         low |= 0x80
         return [_bytes(low)]
     if width == 4:
-        return [_bytes(_four_bytes(values))]
+        return [_bytes(_four_bytes(values.astype("<u4")))]
     whole = values.astype("<u8")
     many: npt.NDArray[Any] = whole & 0x00FF_FFFF_FFFF_FFFF
     for upper, times in ((0xFF_FFFF_F000_0000, 15), (0xFFF_C000_0FFF_C000, 3), (0x3F80_3F80_3F80_3F80, 1)):
@@ -165,15 +165,13 @@ def varints(values: Integers, width: int) -> list[UInt8]:
     return [_bytes(many | 0x8080_8080_8080_8080), _bytes(rest)[:, : width - 8]]
 
 
-def _four_bytes(values: Integers, more: int = 0) -> npt.NDArray[np.uint32]:
-    """uint32[n]; varints of the lower 28 bits of numbers.
+def _four_bytes(few: npt.NDArray[np.uint32], more: int = 0) -> npt.NDArray[np.uint32]:
+    """uint32[n]; varints of numbers.
 
     Args:
-        values: int[n].
+        few: uint32[n]; numbers of 28 bits at most; they are written over.
         more: 0x8000_0000 where more bytes follow.
     """
-    few = values.astype("<u4")
-    few &= 0xFFF_FFFF
     part = few & 0xFFF_C000
     part *= 3
     few += part
@@ -206,8 +204,9 @@ def numbers(tag: int, values: Integers, within: tuple[int, int] | None = None) -
     width = 10 if least < 0 else varint_bytes(greatest)
     if width > _FEW and least >> _FEW_BITS == greatest >> _FEW_BITS:
         # Times that lie close together have their upper bytes in common.
-        upper = varint(greatest >> _FEW_BITS)
-        return [_key(tag << 3), _bytes(_four_bytes(values, 0x8000_0000)), upper]
+        lower, upper = values.astype("<u4"), varint(greatest >> _FEW_BITS)
+        lower &= (1 << _FEW_BITS) - 1
+        return [_key(tag << 3), _bytes(_four_bytes(lower, 0x8000_0000)), upper]
     return [_key(tag << 3), *varints(values, width)]
 
 
