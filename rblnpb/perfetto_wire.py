@@ -242,6 +242,10 @@ def event(kind: int, time_ns: Int64, track: Sequence[Column], sequence: bytes, *
 
 
 def behind(same: bytes, columns: Sequence[Column]) -> list[Column]:
-    """Columns with the same bytes before them in all rows: the fewer columns, the less there is to do for every block."""
+    """Columns with the same bytes before them in all rows: the fewer columns, the less there is to do for every block.
+
+    >>> behind(b"a", [b"b", b"c"])
+    [b'ab', b'c']
+    """
     first, *others = columns
     return [same + first, *others] if isinstance(first, bytes) else [same, *columns]
