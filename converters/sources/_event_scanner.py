@@ -163,6 +163,7 @@ class EventScanner:
         self._steps = learn_steps(texts, [events[place] for place in places], self._columns, FEWEST_EVENTS / len(block))
         self._times_learned += 1
         self._blocks_to_wait = min(1 << self._times_learned, _LONGEST_WAIT)
+        self._is_last_chance = False
         if self._steps:
             self.know(events, strings, tracks)
 
