@@ -19,7 +19,7 @@ from ._json_head import BOM, BrokenHeadError, find_array
 from ._text_window import TextWindow
 
 _STEP_BYTES: Final = 1 << 20
-"""Bytes of text per block: few enough for the objects made of them to stay in the processor's cache."""
+"""Bytes of text per block: so many that what is done once a block costs little, so few that what is made of them is cached."""
 _LONGEST_BYTES: Final = 1 << 28
 """An event that is longer is refused. An int32 has to hold its length, and that of what is read with its end."""
 _LONGEST_HEAD_BYTES: Final = 64 << 20
