@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from ..timeline import Bool, Int64
 
-__all__ = ["LINKLESS", "LINKS", "NUMBERED", "add_spelled_links", "unlinked_places"]
+__all__ = ["LINKLESS", "NUMBERED", "add_spelled_links", "linked_column", "unlinked_places"]
 
-LINKS: Final = {
+_LINKS: Final = {
     "externalid": "external_id",
     "correlation": "correlation_id",
     "correlationid": "correlation_id",
@@ -39,6 +39,11 @@ class _Event(msgspec.Struct, gc=False):
 
 
 _EVENT: Final = msgspec.json.Decoder(_Event)
+
+
+def linked_column(key: str) -> str | None:
+    """The column of the id that a key of `args` stands for, however it is spelled; None: it stands for none."""
+    return _LINKS.get(key.lower().replace("_", "").replace(" ", ""))
 
 
 def unlinked_places(columns: Columns, is_slice: Bool, categories: Mapping[str, int]) -> Int64:
@@ -72,7 +77,7 @@ def add_spelled_links(
     """Fill in the ids of some events that are written under an unusual name.
 
     Args:
-        columns: Of events that follow each other, `phase` among them; columns of `LINKS` are added to where they are 0.
+        columns: Of events that follow each other, `phase` among them; columns of links are added to where they are 0.
         places: int64[k]; which of the events to look at.
         text_of: The JSON text of the event at a place.
         number: The value of a JSON text under a name, 0 where it is no whole number.
@@ -84,7 +89,7 @@ def add_spelled_links(
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
         for key, value in found.items():
-            name = LINKS.get(key.lower().replace("_", "").replace(" ", ""))
+            name = linked_column(key)
             if name is None:
                 continue
             column = columns.setdefault(name, np.zeros(count, np.int64))

@@ -21,8 +21,8 @@ from ..host_trace import ALL_COLUMNS
 from ..timeline import HostEvents, HostTrack, Id, Int32, Int64
 from ._argument_spellings import add_spelled_links, unlinked_places
 from ._block_columns import Columns, TextsAt, put_binding_points, put_link, put_number
-from ._event_records import LINKS, MEMORY, NO_SIZE, TEXTS, Arguments, DecimalEvent, Decode, Decoders, Event
-from ._event_scanner import EventScanner
+from ._event_records import LINKS, MEMORY, NO_SIZE, TEXTS, Arguments, DecimalEvent, Decode, Decoders, Event, columns_read_with
+from ._event_scanner import EventScanner, all_columns
 from ._exact_time import decimal_ns, float_ns, text_ns
 from ._growing_columns import GrowingColumns
 from ._json_blocks import BadElementError, EventBlock
@@ -72,7 +72,7 @@ class EventColumns:
         self._asked = frozenset(columns)
         self._decoders = Decoders.of(self._asked)
         self._known: set[tuple[Id, Id]] = set()
-        self._scanner = EventScanner(self._asked)
+        self._scanner = EventScanner(columns_read_with(self._asked))
         self._begin()
 
     def _begin(self) -> None:
@@ -171,7 +171,7 @@ class EventColumns:
                 return False
             columns, more = made
             flow_ids = flow_ids.with_others(scanned.rest, more)
-        columns = scanned.columns(columns)
+        columns = all_columns(scanned, columns)
         flow_ids.put(columns, "flow_id", len(block), self._strings)
         self._columns.append(len(block), {**columns, **_places(block)})
         return True

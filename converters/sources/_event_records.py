@@ -101,6 +101,12 @@ MEMORY: Final = frozenset({"size_bytes", "device_type"})
 TEXTS: Final = frozenset({"input_dims", "concrete_inputs", "context"})
 """Columns of `args` that are read together: all of them, when one is asked for."""
 
+
+def columns_read_with(columns: Collection[str]) -> frozenset[str]:
+    """These columns, and those that are read together with one of them."""
+    return frozenset(columns).union(*(group for group in (LINKS, MEMORY, TEXTS) if not group.isdisjoint(columns)))
+
+
 _FIELDS: Final = (
     (LINKS, {"external_id", "external_id_2021", "correlation_id", "launch_id"}),
     (frozenset({"event_index"}), {"event_index"}),

@@ -6,7 +6,6 @@ decoder, which is the one to say what it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -16,108 +15,103 @@ from ..timeline import Int64
 from ._event_patterns import Constants, Kind, Slot, Step
 from ._growing_columns import ABSENT_VALUES
 from ._json_blocks import EventBlock
-from ._known_texts import KnownTexts
+from ._known_rows import KnownRows
 from ._text_numbers import number_sizes, times_ns, whole_numbers
 from ._text_words import TextWords, Windows
 
 FEWEST_EVENTS: Final = 256
-"""To follow fewer events through the steps of a pattern takes longer than to decode them."""
+"""To follow fewer events through ten steps or more, each of which takes 10 µs at least, takes longer than to decode them."""
 NO_NUMBER: Final = -1
-"""Where a column of numbers that stand for something has none."""
-STANDING_FOR_SOMETHING: Final = frozenset({"track", "flow_id"})
-"""Columns whose values are made of such numbers: of threads as `KnownValues` has them, and of arrows as they are written."""
+"""Of an event whose pattern has no gap for one."""
 
-Rows = Int64 | slice
-"""Some events of a block; a slice is all of them."""
-
-
-@dataclass(frozen=True)
-class KnownValues:
-    """What may stand in gaps for texts: names, and numbers of threads as they are written."""
-
-    names: KnownTexts
-    threads: KnownTexts
+Events = Int64 | slice
+"""Some events of a block, by row; a slice is all of them."""
 
 
 class PatternScan:
-    """One reading of a block.
+    """One reading of a block. Of events that have not ended, what the arrays hold means nothing.
 
     Attributes:
         ends: Which events have ended as which pattern, and what these have in common. They are of different patterns.
-        values: By column, [n] in its type; of columns that are `STANDING_FOR_SOMETHING` int64[n] of that, or NO_NUMBER. In
-            rows of events that have not ended they mean nothing.
+        columns: Of gaps, [n] in the type of the column, with its absent value where there is no such gap.
+        threads: int64[n]; numbers of threads as `KnownRows` has them, or NO_NUMBER.
+        flow_ids: int64[n]; numbers of arrows as they are written, or NO_NUMBER.
     """
 
-    def __init__(self, block: EventBlock, steps: list[Step], known: KnownValues) -> None:
+    def __init__(self, block: EventBlock, steps: list[Step], known: KnownRows) -> None:
         """Read what begins with one of the steps."""
-        self.ends: list[tuple[Rows, Constants]] = []
-        self.values: dict[str, npt.NDArray[Any]] = {}
-        self._count = len(block)
+        self.ends: list[tuple[Events, Constants]] = []
+        self.columns: dict[str, npt.NDArray[Any]] = {}
+        self.threads, self.flow_ids = np.full((2, len(block)), NO_NUMBER, np.int64)
         self._known = known
         self._text = TextWords(block.padded)
         self._ends = block.starts + block.lengths
         self._follow(steps, slice(None), block.starts)
 
-    def _follow(self, steps: list[Step], rows: Rows, places: Int64) -> None:
-        """Go on with some events, which were read up to these places."""
+    def _follow(self, steps: list[Step], events: Events, at: Int64) -> None:
+        """Go on with some events, each of which was read up to this byte."""
         for step in steps:
-            if len(places) < FEWEST_EVENTS:
+            if len(at) < FEWEST_EVENTS:
                 return
-            windows = self._text.windows(places, step.window_bytes)
+            windows = self._text.windows(at, step.window_bytes)
             is_like = windows.begin_with(step.fixed)
             count = np.count_nonzero(is_like)
-            if count == len(places):
-                self._take(step, rows, places, windows)
+            if count == len(at):
+                self._take(step, events, at, windows)
                 return
             if count >= FEWEST_EVENTS:
-                like = np.flatnonzero(is_like)
-                self._take(step, _some(rows, like), places[like], windows.some(like))
-                unlike = np.flatnonzero(~is_like)
-                rows, places = _some(rows, unlike), places[unlike]
+                like, unlike = np.flatnonzero(is_like), np.flatnonzero(~is_like)
+                self._take(step, _some(events, like), at[like], windows.some(like))
+                events, at = _some(events, unlike), at[unlike]
 
-    def _take(self, step: Step, rows: Rows, places: Int64, windows: Windows) -> None:
-        """Read the gap of a step that some events are like."""
+    def _take(self, step: Step, events: Events, at: Int64, windows: Windows) -> None:
+        """Go on behind the text of a step that some events are like."""
         offset = len(step.fixed.text)
-        places = places + offset
-        if step.constants is not None:
-            is_end = places == self._ends[rows]
-            count = np.count_nonzero(is_end)
-            if count:
-                ended = rows if count == len(places) else _some(rows, np.flatnonzero(is_end))
-                self.ends.append((ended, step.constants))
+        at = at + offset
         if step.slot is None:
+            self._end(step, events, at)
             return
-        values, sizes = self._read(step.slot, windows, offset, places)
-        if np.count_nonzero(sizes) < len(places):
+        values, sizes = self._read(step.slot, windows, offset, at)
+        if np.count_nonzero(sizes) < len(at):
             good = np.flatnonzero(sizes)
-            rows, places, values, sizes = _some(rows, good), places[good], values[good], sizes[good]
+            events, at, values, sizes = _some(events, good), at[good], values[good], sizes[good]
         if step.slot.column is not None:
-            self._put(step.slot.column, rows, values)
-        self._follow(step.following, rows, places + sizes)
+            self._put(step.slot.column, events, values)
+        self._follow(step.following, events, at + sizes)
 
-    def _read(self, slot: Slot, windows: Windows, offset: int, places: Int64) -> tuple[Int64, Int64]:
+    def _end(self, step: Step, events: Events, at: Int64) -> None:
+        is_end = at == self._ends[events]
+        count = np.count_nonzero(is_end)
+        if count and step.constants is not None:
+            ended = events if count == len(at) else _some(events, np.flatnonzero(is_end))
+            self.ends.append((ended, step.constants))
+
+    def _read(self, slot: Slot, windows: Windows, offset: int, at: Int64) -> tuple[Int64, Int64]:
         """What stands in a gap, and its length in bytes: 0 where it is not what belongs there."""
         if slot.kind is Kind.TIME:
-            return times_ns(windows, offset, self._text, places)
+            return times_ns(windows, offset, self._text, at)
         if slot.kind is Kind.NUMBER:
             return whole_numbers(windows, offset)
         if slot.kind is Kind.IGNORED:
-            return places, number_sizes(windows, offset, self._text, places)
+            return at, number_sizes(windows, offset, self._text, at)
         known = self._known.names if slot.kind is Kind.NAME else self._known.threads
-        numbers, sizes = known.find(windows, offset, self._text, places)
+        numbers, sizes = known.find(windows, offset, self._text, at)
         sizes[numbers < 0] = 0
         return numbers, sizes
 
-    def _put(self, column: str, rows: Rows, values: Int64) -> None:
-        absent = np.array(NO_NUMBER) if column in STANDING_FOR_SOMETHING else ABSENT_VALUES[column]
-        if isinstance(rows, slice):
-            self.values[column] = values.astype(absent.dtype, copy=False)
-            return
-        if column not in self.values:
-            self.values[column] = np.full(self._count, absent)
-        self.values[column][rows] = values
+    def _put(self, column: str, events: Events, values: Int64) -> None:
+        if column == "track":
+            self.threads[events] = values
+        elif column == "flow_id":
+            self.flow_ids[events] = values
+        elif isinstance(events, slice):
+            self.columns[column] = values.astype(ABSENT_VALUES[column].dtype, copy=False)
+        else:
+            if column not in self.columns:
+                self.columns[column] = np.full(len(self._ends), ABSENT_VALUES[column])
+            self.columns[column][events] = values
 
 
-def _some(rows: Rows, places: Int64) -> Rows:
+def _some(events: Events, rows: Int64) -> Events:
     """Some of these events."""
-    return places if isinstance(rows, slice) else rows[places]
+    return rows if isinstance(events, slice) else events[rows]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
-from rblnpb.converters.sources import _event_patterns, _event_scanner, _pattern_scan
+from rblnpb.converters.sources import _event_scanner, _pattern_learning, _pattern_scan
 from rblnpb.converters.sources._event_array import CutSizes
 from tests.property.test_kineto_source import documents, read_by_one
 
@@ -21,14 +21,14 @@ Patches = tuple[tuple[Any, str, Any], ...]
 Template = tuple[list[tuple[str, bytes | None]], list[tuple[str, bytes | None]] | None, tuple[str, str]]
 
 EAGER: Patches = (
-    (_event_scanner, "_LOOK_EVENTS", 0),
+    (_event_scanner, "_LEARN_EVENTS", 0),
     (_event_scanner, "_MOST_UNREAD", 1),
     (_event_scanner, "FEWEST_EVENTS", 1),
     (_pattern_scan, "FEWEST_EVENTS", 1),
-    (_event_patterns, "_LEAST_COVERED", 0),
+    (_pattern_learning, "_LEAST_COVERED", 0),
 )
 """Patterns are learned from the first block, and looked for in every one, however few events have any."""
-NEVER: Patches = ((_event_scanner, "_LOOK_EVENTS", 1 << 60),)
+NEVER: Patches = ((_event_scanner, "_LEARN_EVENTS", 1 << 60),)
 
 NUMBERS = (
     *("0", "7", "42", "1234567", "12345678", "123456789", "1234567890123456", "12345678901234567", "9223372036854776"),

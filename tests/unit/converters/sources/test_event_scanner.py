@@ -12,7 +12,8 @@ import pytest
 from rblnpb.converters.sources import _event_scanner, _pattern_scan
 from rblnpb.converters.sources._event_array import CutSizes, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
-from rblnpb.converters.sources._event_patterns import learn_steps
+from rblnpb.converters.sources._event_scanner import Patience
+from rblnpb.converters.sources._pattern_learning import learn_steps
 
 Event = dict[str, Any]
 
@@ -20,7 +21,7 @@ Event = dict[str, Any]
 @pytest.fixture(autouse=True)
 def few_events(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patterns are looked for in blocks of few events."""
-    monkeypatch.setattr(_event_scanner, "_LOOK_EVENTS", 20)
+    monkeypatch.setattr(_event_scanner, "_LEARN_EVENTS", 20)
     for module in (_event_scanner, _pattern_scan):
         monkeypatch.setattr(module, "FEWEST_EVENTS", 4)
 
@@ -159,3 +160,60 @@ def test_patterns_stay_known_where_a_segment_begins_but_rows_do_not() -> None:
 
     assert [first.strings[row] for row in first.columns["name"].tolist()] == told(events)[0]
     assert [second.strings[row] for row in second.columns["name"].tolist()] == told(more)[0]
+
+
+def test_what_was_to_be_given_up_in_a_segment_is_not_in_the_next() -> None:
+    columns = EventColumns()
+    sizes = CutSizes(step_bytes=2000)
+    ops = [op(number) for number in range(200)]
+
+    def take(events: list[Event]) -> None:
+        document = ('{"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + "\n]}").encode()
+        split_events(iter([document]), columns.take, "trace", sizes)
+
+    take([*ops, *[kernel(number) for number in range(12)]])
+    steps = columns._scanner._steps
+    columns.cut_off()
+    take(ops)
+
+    assert steps
+    assert columns._scanner._steps is steps
+
+
+def test_columns_that_are_read_together_are_read_together_by_patterns_too() -> None:
+    """Otherwise which strings there are, and what is said to be odd, would tell how a trace was read."""
+    args = {"Input Dims": [[1]], "context": 5, "correlation": 6, "launch_id": 7}
+    events = [op(number, args=args) for number in range(200)]
+    events[150]["args"] = {**args, "Input Dims": [[2]]}
+    events[151]["args"] = {**args, "launch_id": 1.5}
+    document = ('{"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + "\n]}").encode()
+    found = []
+    for step_bytes in (2000, 1 << 20):
+        columns = EventColumns({"correlation_id", "context"})
+        split_events(iter([document]), columns.take, "trace", CutSizes(step_bytes=step_bytes))
+        found.append((set(columns.strings), columns.odd.findings()))
+
+    assert found[0] == found[1]
+    assert {"[[1]]", "[[2]]"} <= found[0][0]
+    assert found[0][1]
+
+
+def test_patience_grows_with_every_try_in_vain() -> None:
+    patience = Patience()
+    waits = []
+    for _ in range(8):
+        patience.lose()
+        waits.append(0)
+        while not patience.is_over:
+            patience.pass_block()
+            waits[-1] += 1
+    assert waits == [2, 4, 8, 16, 32, 64, 64, 64]
+
+    for _ in range(4):
+        patience.reward()
+    patience.lose()
+    for _ in range(7):
+        patience.pass_block()
+    assert not patience.is_over
+    patience.pass_block()
+    assert patience.is_over

@@ -6,8 +6,9 @@ import msgspec
 import pytest
 
 from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
-from rblnpb.converters.sources._event_patterns import Constants, Kind, Step, learn_steps
-from rblnpb.converters.sources._event_records import Decoders
+from rblnpb.converters.sources._event_patterns import Constants, Kind, Step
+from rblnpb.converters.sources._event_records import Arguments, Decoders
+from rblnpb.converters.sources._pattern_learning import learn_steps
 
 OP = (
     b'{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 8, "ts": 1.5, "dur": 2, '
@@ -28,6 +29,15 @@ def told(steps: list[Step]) -> list[tuple[bytes, tuple[str, str | None] | None]]
         found.append((steps[0].fixed.text, (slot.kind.value, slot.column) if slot else None))
         steps = steps[0].following
     return found
+
+
+def last(steps: list[Step]) -> Constants:
+    """What stands at the end of the first way through."""
+    while following := steps[0].following:
+        steps = following
+    constants = steps[0].constants
+    assert constants is not None
+    return constants
 
 
 def test_a_pattern_is_the_text_of_an_event_with_gaps_for_what_differs() -> None:
@@ -57,8 +67,7 @@ def test_what_is_the_same_in_all_events_of_a_pattern_stands_at_its_end() -> None
         (b'{"ph": "f", "id": ', ("number", "flow_id")),
         (fixed, None),
     ]
-    constants = steps[0].following[0].constants
-    assert constants == Constants("f", "", "Spans", None, ord("e"), 1, (("context", '"0/0"'), ("input_dims", "[[2]]")))
+    assert last(steps) == Constants("f", "", "Spans", None, True, ord("e"), 1, (("context", '"0/0"'), ("input_dims", "[[2]]")))
 
 
 def test_patterns_that_begin_alike_share_that() -> None:
@@ -89,6 +98,9 @@ def test_patterns_that_begin_alike_share_that() -> None:
         (b'"n"', b'"External id": 5, "n"'),
         (b'"n"', b'"external id": 5, "n"'),
         (b'"ts"', b'"ts": 5, "ts"'),
+        # An id of an arrow is no plain value.
+        (b'"ts"', b'"id": [1], "ts"'),
+        (b'"ts"', b'"id": {}, "ts"'),
         (b'"n"', b'"\\u006e"'),
         (b"[-3", b'["' + b"stack " * 50 + b'"'),
         (b"[-3", b"[" + b"1, " * 200 + b"1"),
@@ -108,6 +120,20 @@ def test_what_is_rare_is_not_learned_nor_anything_where_that_is_most() -> None:
     assert learned(*[OP] * 8, *others, least_share=0.1) == []
 
 
-def test_a_name_is_text() -> None:
-    with pytest.raises(msgspec.ValidationError):
-        learned(OP.replace(b'"aten::mm"', b"5"))
+@pytest.mark.parametrize("field", msgspec.structs.fields(Arguments), ids=lambda field: field.encode_name)
+def test_whatever_records_read_of_arguments_is_in_a_pattern_too(field: msgspec.structs.FieldInfo) -> None:
+    value = b"7" if field.type is int else b'"seven"'
+    steps = learned(OP.replace(b'"External id": 5', b'"%s": %s' % (field.encode_name.encode(), value)))
+    columns = {slot[1] for _, slot in told(steps) if slot}
+    constants = last(steps)
+    told_by_it = columns | {column for column, _ in constants.texts} | ({"device_type"} if constants.device_type == 7 else set())
+
+    # Those of metadata events, which have no patterns, aside.
+    expected = set() if field.name in {"name", "labels"} else {field.name.removesuffix("_2021")}
+    assert told_by_it - {None, "name", "track", "start_ns", "duration_ns"} == expected
+
+
+def test_a_thread_is_a_gap_or_the_same_for_all() -> None:
+    assert not last(learned(OP)).has_tid
+    named = last(learned(OP.replace(b'"tid": 8', b'"tid": "Spans"')))
+    assert (named.has_tid, named.tid) == (True, "Spans")
