@@ -56,7 +56,7 @@ class SliceNames:
         """int64[k], ascending; rows of `strings` that names use; 0 is among them."""
         used = np.zeros(len(self.strings), np.bool_)
         used[0] = True
-        # To count is faster than to mark, unless there are more strings than rows.
+        # To count is faster than to mark; blocks are no shorter than the counts, of which each has its own.
         for rows in row_blocks(len(self), max(1 << 16, len(used))):
             used |= np.bincount(self.stage[rows], minlength=len(used)) > 0
         # Few profiles have any, and to look for one is a tenth of the work.

@@ -145,7 +145,7 @@ class Speller:
         return heads, spread(np.array(sizes, np.int64))
 
     def _alike_heads(self, *columns: Integers) -> tuple[UInt8, int] | None:
-        """Heads of calls from the left, and how long all of them are; None where their numbers are not as long in all of them."""
+        """Heads of calls whose numbers are equally long, from the left, and their length; None where they are not."""
         greatest = [int(column.max()) for column in columns]
         digits = [len(str(number)) for number in greatest]
         least = [int(column.min()) for column in columns]
@@ -157,7 +157,7 @@ class Speller:
         end = len(head)
         for place, (column, width) in enumerate(zip(columns, digits, strict=True)):
             if least[place] < greatest[place]:
-                _print(column, heads[:, end - 1 - width : end - 1])
+                _write_digits(column, heads[:, end - 1 - width : end - 1])
             end -= width + 1
         return heads, len(head)
 
@@ -344,7 +344,7 @@ def _quick_width(longest: int) -> int:
     return next((width for width in _QUICK_WIDTHS if width >= longest), longest)
 
 
-def _print(values: Integers, digits: UInt8) -> None:
+def _write_digits(values: Integers, digits: UInt8) -> None:
     """Write numbers, not negative, in decimal: uint8[n, w], of which each has as many digits."""
     rest = values.astype(np.uint64)
     for place in range(digits.shape[1] - 1, -1, -1):

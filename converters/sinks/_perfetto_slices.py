@@ -166,12 +166,13 @@ def _ends(slices: SliceTable, end_ns: Int64, track: Int32, *more: Column) -> lis
 
 
 def _tracks(slices: SliceTable, track: Int32) -> tuple[list[Column], list[Column]]:
-    """The track of each of some slices, and its category; mostly all tracks that may be theirs have the same one."""
+    """The track of each of some slices, and its category."""
     least, greatest = within = bounds(track)
-    categories = numbers(3, slices.categories[least : greatest + 1])
-    if len(categories) > 1:
-        categories = numbers(3, slices.categories.take(track))
-    return numbers(11, track, within), categories
+    # Mostly all tracks that may be theirs have the same one.
+    categories = slices.categories[least : greatest + 1]
+    if len(set(bounds(categories))) > 1:
+        categories = slices.categories.take(track)
+    return numbers(11, track, within), numbers(3, categories)
 
 
 def _begins(slices: SliceTable, block: Rows, told: Told, piece: slice, flows: Sequence[Flows], joiner: Joiner) -> memoryview:

@@ -43,16 +43,21 @@ class TextsAt:
         """Those of the events that have one.
 
         Raises:
-            UnicodeDecodeError: A text is none.
+            UnicodeDecodeError: A text is no UTF-8.
         """
         if values.count(NO_TEXT) == len(values):
             return cls([], [])
         places = list(compress(range(len(values)), values))
         return cls(places, [str(values[place], "utf-8") for place in places])
 
-    def with_others(self, events: Int64, others: TextsAt) -> TextsAt:
-        """With those of other events, which stand at these places of the block."""
-        at = events[others.places].tolist() if others.places else []
+    def with_others(self, rows: Int64, others: TextsAt) -> TextsAt:
+        """With those of other events.
+
+        Args:
+            rows: int64[k]; where in the block these stand.
+            others: Their texts.
+        """
+        at = rows[others.places].tolist() if others.places else []
         merged = sorted(zip([*self.places, *at], [*self.texts, *others.texts], strict=True))
         return TextsAt([place for place, _ in merged], [text for _, text in merged])
 

@@ -90,7 +90,7 @@ _ENCLOSING: Final = ord("e")
 
 
 def binding_point(event: Event | DecimalEvent) -> int | None:
-    """What `binding_point` of `HostEvents` is for the end of an arrow, of an event with `bp`; None for any other event."""
+    """What `binding_point` of `HostEvents` is of the end of an arrow, None of other events; `bp` has to be in the records."""
     if event.ph not in ENDS_OF_ARROWS:
         return None
     return _ENCLOSING if event.bp == "e" else 0

@@ -41,13 +41,13 @@ class KnownTexts:
         """Recognise the texts that begin at some places.
 
         Args:
-            windows: n pieces of the document, with `SHORT_BYTES` from the offset on.
+            windows: n pieces of the document, one at least, with `SHORT_BYTES` from the offset on.
             offset: Where the texts begin in them.
             text: The document.
             places: int64[n]; where the texts begin in it; `LONG_BYTES` follow.
 
         Returns:
-            int64[n]: their numbers, -1 of one that is not known; int64[n]: their lengths in bytes.
+            int64[n]: their numbers, -1 of one that is not known; int64[n]: their lengths in bytes, `LONG_BYTES` of longer ones.
         """
         numbers, sizes = self._find(self._short, windows, offset)
         if int(sizes.max()) == SHORT_BYTES:
@@ -153,7 +153,7 @@ class _Table:
 
     def _differ(self, rows: Int64, keys: list[Words], sizes: Int64) -> Bool:
         # Rows of a table are gathered at half of the cost when each is one thing.
-        texts = self._texts.view(f"V{self.size_bytes}")[:, 0][rows].view("<u8").reshape(len(rows), -1)
+        texts = self._texts.view(f"V{self.size_bytes}")[:, 0][rows].view("<u8").reshape(len(rows), self._texts.shape[1])
         differs: Bool = self._sizes[rows] != sizes
         for column, key in enumerate(keys):
             differs |= texts[:, column] != key

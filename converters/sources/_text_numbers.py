@@ -79,7 +79,7 @@ def whole_numbers(windows: Windows, offset: int) -> tuple[Int64, Int64]:
     """Numbers of 1 to 16 digits, which JSON allows: without a 0 before another digit.
 
     Args:
-        windows: n pieces of a text, with `NUMBER_BYTES` from the offset on.
+        windows: n pieces of a text, one at least, with `NUMBER_BYTES` from the offset on.
         offset: Where the numbers begin in them.
 
     Returns:
@@ -131,8 +131,8 @@ def number_sizes(windows: Windows, offset: int, text: TextWords, places: Int64) 
         has_point = digits.first >> (sizes.view(np.uint64) << np.uint64(3)) & _LOW_BYTE == _POINT_AS_DIGIT
     else:
         has_point = text.windows(places + sizes, WORD_BYTES).word(0) & _LOW_BYTE == _POINT
-    if np.count_nonzero(has_point):
-        decimal = np.flatnonzero(has_point & (sizes > 0))
+    decimal = np.flatnonzero(has_point & (sizes > 0))
+    if len(decimal):
         behind = text.windows(places[decimal] + sizes[decimal] + 1, _MOST_DECIMALS + 1)
         decimals = np.zeros(len(decimal), np.uint64)
         for start in range(0, _MOST_DECIMALS + 1, WORD_BYTES):

@@ -43,10 +43,10 @@ class Windows:
 
     def __init__(self, pieces: npt.NDArray[np.void]) -> None:
         self._pieces = pieces
-        self._table: Words = pieces.view("<u8").reshape(len(pieces), -1)
+        self._table: Words = pieces.view("<u8").reshape(len(pieces), pieces.itemsize // WORD_BYTES)
 
     def word(self, offset: int) -> Words:
-        """uint64[n]; the word that begins so many bytes behind the place."""
+        """uint64[n]; the word that begins so many bytes behind the place: the caller's to write to, for it is asked for once."""
         size = self._pieces.itemsize
         return np.ascontiguousarray(np.ndarray((len(self._pieces),), "<u8", self._pieces, offset, (size,)))
 

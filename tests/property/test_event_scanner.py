@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from random import Random
 from typing import Any
 from unittest import mock
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rblnpb.converters.host_trace import ALL_COLUMNS, CORE_COLUMNS
 from rblnpb.converters.sources import _event_scanner, _pattern_learning, _pattern_scan
 from rblnpb.converters.sources._event_array import CutSizes
-from tests.property.test_kineto_source import documents, read_by_one
+from tests.property.test_kineto_source import documents, read_by_one, read_by_several
 
 Patches = tuple[tuple[Any, str, Any], ...]
 Template = tuple[list[tuple[str, bytes | None]], list[tuple[str, bytes | None]] | None, tuple[str, str]]
@@ -63,6 +64,7 @@ FIXED_ARGS = {
     "name": ('"main"', "5"),
     "labels": ('"a"',),
 }
+USUAL = {**FIXED_ARGS, **FIXED}
 TOP = (*("ph", "cat", "name", "pid", "tid", "ts", "dur"), *("id", "bp", "s", "stack", "ev\\u0069l", "name"))
 ARGS = (
     *("External id", "Ev Idx", "Sequence number", "Record function id", "correlation", "launch_id", "Bytes", "grid", "context"),
@@ -95,10 +97,10 @@ class Writer:
                 return self.random.choice(BROKEN_NAMES)
             name = self.random.choice(self.names) if side < 0.98 else f"step#{self.number(9)}"
             return json.dumps(name, ensure_ascii=not self.is_unicode).encode()
-        if side < self.broken:
-            return self.random.choice(BROKEN_NUMBERS).encode()
+        if key in USUAL:
+            return self.random.choice(USUAL[key]).encode()
         if side < self.broken + self.odd:
-            return self.random.choice(NUMBERS).encode()
+            return self.random.choice(BROKEN_NUMBERS if side < self.broken else NUMBERS).encode()
         if key in {"ts", "dur"}:
             return f"{self.number(13)}.{self.random.randrange(1000):03}".encode()
         return (self.random.choice("123") if key == "tid" else self.number(10)).encode()
@@ -108,6 +110,10 @@ class Writer:
             if key in fixed:
                 return self.random.choice(fixed[key]).encode()
             return self.random.choice(NUMBERS).encode() if self.random.random() < 0.02 else None
+
+        if self.random.random() < 0.1:
+            # Each event has a value of its own where there is mostly one for all.
+            return [(key, None) for key in keys]
 
         return [(key, value(key)) for key in keys]
 
@@ -148,10 +154,16 @@ class Writer:
         return b'{"traceEvents": [' + b"".join(parts) + b"]}"
 
 
-def read(document: bytes, sizes: CutSizes, patches: Patches, columns: frozenset[str] = ALL_COLUMNS) -> dict[str, Any] | None:
+@contextmanager
+def patched(patches: Patches) -> Iterator[None]:
     with ExitStack() as stack:
         for module, name, value in patches:
             stack.enter_context(mock.patch.object(module, name, value))
+        yield
+
+
+def read(document: bytes, sizes: CutSizes, patches: Patches, columns: frozenset[str] = ALL_COLUMNS) -> dict[str, Any] | None:
+    with patched(patches):
         return read_by_one(document, sizes, columns)
 
 
@@ -180,6 +192,38 @@ def test_columns_are_the_same_by_patterns_whichever_others_are_read(seed: int, s
     document = Writer(seed, is_broken=False).document()
 
     assert read(document, sizes, EAGER, CORE_COLUMNS | some) == read(document, sizes, NEVER, CORE_COLUMNS | some)
+
+
+@settings(max_examples=200)
+@given(seeds, st.integers(1000, 12_000), st.integers(1000, 20_000), st.integers(1, 3))
+def test_segments_are_the_same_by_patterns_that_others_taught(seed: int, step_bytes: int, segment_bytes: int, readers: int) -> None:
+    document = Writer(seed, is_broken=False).document()
+    sizes = CutSizes(step_bytes, segment_bytes)
+
+    with patched(EAGER):
+        together = read_by_several(document, sizes, readers, is_packed=False)
+
+    assert together in (None, read(document, sizes, NEVER))
+
+
+def test_most_events_are_read_by_patterns() -> None:
+    """Otherwise nothing here would say anything."""
+    read_events = 0
+
+    class Counting(_pattern_scan.PatternScan):
+        def __init__(self, *args: Any) -> None:
+            nonlocal read_events
+            super().__init__(*args)
+            is_read = np.zeros(len(self.threads), np.bool_)
+            for events, _ in self.ends:
+                is_read[events] = True
+            read_events += int(is_read.sum())
+
+    documents = [Writer(seed, is_broken=False).document() for seed in range(40)]
+    for document in documents:
+        read(document, CutSizes(3000), (*EAGER, (_event_scanner, "PatternScan", Counting)))
+
+    assert read_events > sum(document.count(b'"args"') for document in documents) / 8
 
 
 @given(documents(), sizes)

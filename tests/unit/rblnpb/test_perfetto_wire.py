@@ -67,6 +67,22 @@ def test_numbers_that_are_all_the_same_are_the_same_bytes_in_every_row() -> None
     assert numbers(4, np.empty(0, np.int64)) == [number(4, 0)]
 
 
+@given(st.integers(0, 2**62), st.lists(st.integers(0, 2**33), min_size=1, max_size=5), st.booleans())
+def test_numbers_are_those_that_were_given_however_close_they_are(base: int, offsets: list[int], is_close: bool) -> None:
+    # Of close ones the upper bytes are the same in every row; their lower bits may reach beyond an upper byte.
+    values = [base + (offset % 2**28 if is_close else offset) for offset in offsets]
+    data = join(len(values), numbers(8, np.array(values))).tobytes()
+
+    assert [(tag, value) for tag, value, _, _ in fields(data, 0, len(data))] == [(8, value) for value in values]
+
+
+def test_the_lower_bits_of_close_times_are_cut_off_the_upper_ones() -> None:
+    values = [3 * 2**28 + 5, 3 * 2**28 + 2**27, 2**60 + 2**28 - 1, 2**60 + 7]
+    for pair in (values[:2], values[2:]):
+        data = join(2, numbers(8, np.array(pair))).tobytes()
+        assert [value for _, value, _, _ in fields(data, 0, len(data))] == pair
+
+
 def test_numbers_below_zero_are_twos_complement() -> None:
     data = join(2, numbers(4, np.array([-2, 5]))).tobytes()
 
