@@ -92,6 +92,7 @@ def add_spelled_links(
             name = linked_column(key)
             if name is None:
                 continue
-            column = columns.setdefault(name, np.zeros(count, np.int64))
-            if column[place] == 0:
-                column[place] = number(key, bytes(value))
+            column = columns.get(name)
+            # A column of nothing but 0 is none.
+            if (column is None or column[place] == 0) and (link := number(key, bytes(value))):
+                columns.setdefault(name, np.zeros(count, np.int64))[place] = link

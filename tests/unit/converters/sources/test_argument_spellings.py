@@ -81,3 +81,12 @@ def test_where_an_arrow_ends_is_kept(phase: str, bound: str | None, expected: st
     flow = {"ph": phase, "cat": "ac2g", "name": "ac2g", "id": 5, "pid": 1, "tid": 1, "ts": 1.5, "bp": bound}
     events = read(USUAL, {key: value for key, value in flow.items() if value is not None}, {**USUAL, "ph": "f"}).events
     assert events.binding_point.tolist() == [0, ord(expected) if expected else 0, 0]
+
+
+@pytest.mark.parametrize("args", [{"correlation": 0}, {"Correlation ID": 0}, {"Correlation ID": "x"}])
+def test_links_that_are_none_make_no_column(args: dict[str, Any]) -> None:
+    events = read(*[{**USUAL, "args": {"External id": 0, **args}}] * 3).events
+
+    # One value stands for all rows.
+    assert events.correlation_id.strides == (0,)
+    assert events.correlation_id.tolist() == [0, 0, 0]
