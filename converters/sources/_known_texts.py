@@ -14,6 +14,8 @@ SHORT_BYTES: Final = 4 * WORD_BYTES
 """How much of the document is there to recognise a text by."""
 LONG_BYTES: Final = 20 * WORD_BYTES
 """A text of so many bytes is not recognised."""
+_MOST_SLOTS: Final = 32
+"""So many slots are looked at for a text. More than that want the same one only where somebody made them to."""
 _UNKNOWN: Final = -1
 _ALL: Final = np.uint64((1 << 64) - 1)
 _MIXER: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -106,10 +108,14 @@ class _Table:
         slots = self._slots_of(keys)
         rows = self._slots[slots]
         others = np.flatnonzero(self._differ(rows, keys, sizes))
-        while len(others := others[rows[others] > 0]):
+        for _ in range(1, _MOST_SLOTS):
+            others = others[rows[others] > 0]
+            if not len(others):
+                break
             slots[others] = (slots[others] + 1) & (len(self._slots) - 1)
             rows[others] = self._slots[slots[others]]
             others = others[self._differ(rows[others], [key[others] for key in keys], sizes[others])]
+        rows[others] = 0
         return self._numbers[rows]
 
     def add(self, texts: list[bytes], numbers: Iterable[int]) -> None:
@@ -134,12 +140,12 @@ class _Table:
         self._put(slice(1, self._count))
 
     def _put(self, rows: slice) -> None:
-        """Let rows be found: in the first slot from theirs on that is free."""
+        """Let rows be found: in the first slot from theirs on that is free, or not at all where many are not."""
         for row, first in enumerate(self._slots_of(list(self._texts[rows].T)).tolist(), rows.start):
-            slot = first
-            while self._slots[slot]:
-                slot = (slot + 1) & (len(self._slots) - 1)
-            self._slots[slot] = row
+            for slot in range(first, first + _MOST_SLOTS):
+                if not self._slots[slot & (len(self._slots) - 1)]:
+                    self._slots[slot & (len(self._slots) - 1)] = row
+                    break
 
     def _slots_of(self, keys: list[Words]) -> Int64:
         """The first slot to look for each text in; words of zeros count as if they were not there."""

@@ -58,15 +58,30 @@ def test_numbers_end_where_a_byte_is_no_digit() -> None:
     assert found(known, [b"7,", b"140234567890123\n", b"77 ", b"-7,"]) == [(0, 1), (1, 15), (-1, 2), (-1, 0)]
 
 
-@pytest.mark.parametrize("shift", [0, 60])
-def test_many_texts_are_told_apart_even_where_all_want_one_slot(shift: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shift:
+def told_apart(slots: int | None, monkeypatch: pytest.MonkeyPatch) -> tuple[list[int], set[int]]:
+    """What is known of 600 texts and of 600 others, where all of them want one of so many slots."""
+    if slots is not None:
         slots_of = _known_texts._Table._slots_of
-        monkeypatch.setattr(_known_texts._Table, "_slots_of", lambda self, keys: slots_of(self, keys) >> shift)
+        monkeypatch.setattr(_known_texts._Table, "_slots_of", lambda self, keys: slots_of(self, keys) % slots)
     known = KnownTexts(before_quote)
     texts = [b"%d" % (number * 7919) for number in range(600)]
     for first in range(0, 600, 50):
         known.add({text: first + place for place, text in enumerate(texts[first : first + 50])})
+    return [number for number, _ in found(known, [text + b'"' for text in texts])], {
+        number for number, _ in found(known, [b'x%s"' % text for text in texts])
+    }
 
-    assert [number for number, _ in found(known, [text + b'"' for text in texts])] == list(range(600))
-    assert {number for number, _ in found(known, [b'x%s"' % text for text in texts])} == {-1}
+
+def test_many_texts_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert told_apart(None, monkeypatch) == (list(range(600)), {-1})
+
+
+@pytest.mark.parametrize("slots", [1, 7])
+def test_of_texts_that_want_the_same_slot_the_first_ones_are_known(slots: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever made them so would otherwise have their reader look at all of them for each."""
+    numbers, of_others = told_apart(slots, monkeypatch)
+
+    known = [number for number in numbers if number >= 0]
+    assert known == [row for row, number in enumerate(numbers) if number == row]
+    assert 32 <= len(known) <= 32 + slots
+    assert of_others == {-1}
