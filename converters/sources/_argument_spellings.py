@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..timeline import Bool, Int64
+from ._event_records import Arguments
 
-__all__ = ["LINKLESS", "NUMBERED", "add_spelled_links", "linked_column", "unlinked_places"]
+__all__ = ["LINKLESS", "NUMBERED", "add_spelled_links", "unlinked_places", "unusual_link"]
 
 _LINKS: Final = {
     "externalid": "external_id",
@@ -24,6 +25,9 @@ _LINKS: Final = {
     "launchid": "launch_id",
 }
 """What is left of a key without case, blanks and underscores, to the column that it means."""
+
+_USUAL: Final = frozenset(field.encode_name for field in msgspec.structs.fields(Arguments))
+"""What the typed records, and who reads odd events, have looked at already."""
 
 LINKLESS: Final = frozenset({"", "Trace", "overhead", "python_function"})
 """Categories whose slices nothing links."""
@@ -41,9 +45,9 @@ class _Event(msgspec.Struct, gc=False):
 _EVENT: Final = msgspec.json.Decoder(_Event)
 
 
-def linked_column(key: str) -> str | None:
-    """The column of the id that a key of `args` stands for, however it is spelled; None: it stands for none."""
-    return _LINKS.get(key.lower().replace("_", "").replace(" ", ""))
+def unusual_link(key: str) -> str | None:
+    """The column of the id that a key of `args` stands for under an unusual name; None for usual names, and for what is no id."""
+    return None if key in _USUAL else _LINKS.get(key.lower().replace("_", "").replace(" ", ""))
 
 
 def unlinked_places(columns: Columns, is_slice: Bool, categories: Mapping[str, int]) -> Int64:
@@ -89,7 +93,7 @@ def add_spelled_links(
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
         for key, value in found.items():
-            name = linked_column(key)
+            name = unusual_link(key)
             if name is None:
                 continue
             column = columns.get(name)

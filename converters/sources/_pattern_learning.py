@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from ._argument_spellings import linked_column
+from ._argument_spellings import unusual_link
 from ._event_patterns import Constants, Kind, Slot, Step
 from ._event_records import NO_DEVICE, NO_TEXT, Arguments, Event, binding_point
 from ._text_window import PADDING_BYTES
@@ -154,7 +154,7 @@ def _values(text: bytes) -> Iterator[tuple[tuple[bytes, ...], int, int]]:
 
 def _is_odd_link(path: Sequence[bytes]) -> bool:
     is_argument = len(path) == 2 and path[0] == b"args"
-    return is_argument and path[1] not in _NUMBERS and linked_column(path[1].decode(errors="replace")) is not None
+    return is_argument and unusual_link(path[1].decode(errors="replace")) is not None
 
 
 def _slot(path: tuple[bytes, ...], value: bytes, columns: Collection[str]) -> Slot | None:

@@ -90,3 +90,10 @@ def test_links_that_are_none_make_no_column(args: dict[str, Any]) -> None:
     # One value stands for all rows.
     assert events.correlation_id.strides == (0,)
     assert events.correlation_id.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("key", ["External id", "external id", "External ID"])
+def test_an_id_that_is_none_is_counted_once(key: str) -> None:
+    trace = read(USUAL, {**USUAL, "args": {key: 1.5}}, USUAL)
+
+    assert [(finding.code, finding.count, finding.where) for finding in trace.findings] == [("odd-number", 1, key)]
