@@ -39,8 +39,8 @@ ABSENT_VALUES: Final[dict[str, npt.NDArray[Any]]] = {
 
 _INT64: Final = np.iinfo(np.int64)
 _MOST_AT_ONCE: Final = 1 << 20
-"""Small columns, which are copied to grow, grow by half, and by no more rows than this; large ones, whose pages are moved, by an
-eighth."""
+"""Small columns, which are copied to grow, grow by a quarter, and by no more rows than this; large ones, whose pages are moved, by
+an eighth."""
 
 
 class GrowingColumns:
@@ -71,7 +71,7 @@ class GrowingColumns:
             return
         end = self._count + count
         if end > self._capacity:
-            self._resize(end + max(min(end // 2, _MOST_AT_ONCE), end // 8) + 4096)
+            self._resize(end + max(min(end // 4, _MOST_AT_ONCE), end // 8) + 4096)
         for name, value_so_far in self._values.items():
             value = values.get(name, ABSENT_VALUES[name])
             if name not in self._columns:
