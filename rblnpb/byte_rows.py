@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Column", "Entries", "Flat", "Joiner", "Optional", "Padded", "join", "row_sizes", "stack"]
+__all__ = ["Column", "Entries", "Flat", "Joiner", "Optional", "Padded", "as_bytes", "as_values", "join", "row_sizes", "stack"]
 
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
@@ -106,6 +106,16 @@ def join(count: int, columns: Sequence[Column]) -> UInt8:
     return Joiner().join(count, columns)
 
 
+def as_values(table: UInt8) -> _Values:
+    """[n]; each row of a table, uint8[n, w], as one value, which numpy moves at once."""
+    return table.view(_kind(table.shape[1]))[:, 0]
+
+
+def as_bytes(values: _Values) -> UInt8:
+    """uint8[n, w]; the bytes of values of one kind."""
+    return values.view(np.uint8).reshape(len(values), values.dtype.itemsize)
+
+
 class Joiner:
     """Joins block after block; what rows have in common with those of the block before stands there already."""
 
@@ -170,7 +180,7 @@ class Joiner:
         # Few at a time stay in the processor's cache. Each is written over what the one before leaves behind it.
         few = min(len(starts), _FEW_ROWS)
         rows, parts = self._laid_out(few, [*flat, last.texts])
-        values = _values(rows)
+        values = as_values(rows)
         anywhere = _anywhere(packets, values.dtype)
         for first in range(0, len(starts), few):
             # All are as many: of the last ones some were among those before, and are written again.
@@ -227,13 +237,8 @@ def _put(packets: UInt8, column: Column, at: Int64) -> None:
     """Write pieces of one length at their places."""
     pieces = column.texts if isinstance(column, Padded) else column
     if isinstance(pieces, np.ndarray) and pieces.size:
-        values = _values(pieces)
+        values = as_values(pieces)
         _anywhere(packets, values.dtype)[at] = values
-
-
-def _values(pieces: UInt8) -> _Values:
-    """Pieces of one length, each as one value."""
-    return pieces.view(_kind(pieces.shape[1]))[:, 0]
 
 
 def _anywhere(packets: UInt8, kind: np.dtype[Any]) -> _Values:
@@ -261,7 +266,7 @@ def _forms(count: int, columns: Sequence[Column]) -> Iterator[tuple[Int64 | None
 
 
 def _taken(column: UInt8, rows: Int64) -> UInt8:
-    return _values(column).take(rows).view(np.uint8).reshape(len(rows), column.shape[1])
+    return as_bytes(as_values(column).take(rows))
 
 
 def _width(column: Flat) -> int:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from rblnpb.byte_rows import as_bytes, as_values
 from rblnpb.naming import NameStyle
 
 __all__ = ["NameParts", "Speller", "distinct"]
@@ -137,9 +138,9 @@ class Speller:
             spread = partial(np.repeat, repeats=borders[1:] - borders[:-1])
         if parts.is_whole is None and (alike := self._alike_heads(*columns)) is not None:
             heads, size = alike
-            return _bytes(spread(_values(heads)))[:, :size], size
+            return as_bytes(spread(as_values(heads)))[:, :size], size
         texts = self._spell_heads(*(column.tolist() for column in columns))
-        heads, sizes = _bytes(spread(_values(_padded(texts)))), list(map(len, texts))
+        heads, sizes = as_bytes(spread(as_values(_padded(texts)))), list(map(len, texts))
         if min(sizes) == max(sizes):
             return heads[:, : sizes[0]], sizes[0]
         return heads, spread(np.array(sizes, np.int64))
@@ -361,16 +362,7 @@ def _padded(texts: Sequence[bytes]) -> UInt8:
 
 def _rows(table: UInt8, rows: Integers) -> UInt8:
     """uint8[k, w]; some rows of a table, each taken as one value."""
-    return _bytes(_values(table).take(rows))
-
-
-def _values(table: UInt8) -> npt.NDArray[np.void]:
-    """The rows of a table, each as one value."""
-    return table.view(f"V{table.shape[1]}")[:, 0]
-
-
-def _bytes(values: npt.NDArray[np.void]) -> UInt8:
-    return values.view(np.uint8).reshape(-1, values.dtype.itemsize)
+    return as_bytes(as_values(table).take(rows))
 
 
 def _side_by_side(left: UInt8, left_bytes: Int64, right: UInt8, right_bytes: Int64) -> tuple[UInt8, Int64]:

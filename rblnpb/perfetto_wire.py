@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rblnpb.byte_rows import Column, row_sizes
+from rblnpb.byte_rows import Column, as_bytes, row_sizes
 from rblnpb.container import varint
 
 try:  # four times as fast as zlib
@@ -143,14 +143,14 @@ def varints(values: Integers, width: int) -> list[UInt8]:
     # Each step takes groups of bits apart, until every byte has seven: adding the upper group once moves it by one bit, adding it
     # three times by two, and fifteen times by four.
     if width == 1:
-        return [_bytes(values.astype(np.uint8))]
+        return [as_bytes(values.astype(np.uint8))]
     if width == 2:
         low = values.astype("<u2")
         low += low & 0x3F80
         low |= 0x80
-        return [_bytes(low)]
+        return [as_bytes(low)]
     if width == 4:
-        return [_bytes(_four_bytes(values.astype("<u4")))]
+        return [as_bytes(_four_bytes(values.astype("<u4")))]
     whole = values.astype("<u8")
     many: npt.NDArray[Any] = whole & 0x00FF_FFFF_FFFF_FFFF
     for upper, times in ((0xFF_FFFF_F000_0000, 15), (0xFFF_C000_0FFF_C000, 3), (0x3F80_3F80_3F80_3F80, 1)):
@@ -158,11 +158,11 @@ def varints(values: Integers, width: int) -> list[UInt8]:
         part *= times
         many += part
     if width == 8:
-        return [_bytes(many | 0x80_8080_8080_8080)]
+        return [as_bytes(many | 0x80_8080_8080_8080)]
     rest = ((whole >> 56) & 0x7F).astype("<u2")
     if width == 10:
         rest |= ((whole >> 63) << 8).astype("<u2") | 0x80
-    return [_bytes(many | 0x8080_8080_8080_8080), _bytes(rest)[:, : width - 8]]
+    return [as_bytes(many | 0x8080_8080_8080_8080), as_bytes(rest)[:, : width - 8]]
 
 
 def _four_bytes(few: npt.NDArray[np.uint32], more: int = 0) -> npt.NDArray[np.uint32]:
@@ -179,10 +179,6 @@ def _four_bytes(few: npt.NDArray[np.uint32], more: int = 0) -> npt.NDArray[np.ui
     few += part
     few |= 0x80_8080 | more
     return few
-
-
-def _bytes(numbers: npt.NDArray[Any]) -> UInt8:
-    return numbers.view(np.uint8).reshape(len(numbers), numbers.dtype.itemsize)
 
 
 def bounds(values: Integers) -> tuple[int, int]:
@@ -206,7 +202,7 @@ def numbers(tag: int, values: Integers, within: tuple[int, int] | None = None) -
         # Times that lie close together have their upper bytes in common.
         lower, upper = values.astype("<u4"), varint(greatest >> _FEW_BITS)
         lower &= (1 << _FEW_BITS) - 1
-        return [_key(tag << 3), _bytes(_four_bytes(lower, 0x8000_0000)), upper]
+        return [_key(tag << 3), as_bytes(_four_bytes(lower, 0x8000_0000)), upper]
     return [_key(tag << 3), *varints(values, width)]
 
 

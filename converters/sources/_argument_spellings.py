@@ -7,13 +7,13 @@ key; in the usual trace there is hardly one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from ..timeline import Bool, Int64
+from ._block_columns import Columns
 from ._event_records import Arguments
 
 __all__ = ["LINKLESS", "NUMBERED", "add_spelled_links", "unlinked_places", "unusual_link"]
@@ -34,8 +34,6 @@ LINKLESS: Final = frozenset({"", "Trace", "overhead", "python_function"})
 
 NUMBERED: Final = frozenset({"Operator", "cpu_op", "gpu_user_annotation", "user_annotation"})
 """Categories whose slices have a number of their own, and none of a call."""
-
-Columns = dict[str, npt.NDArray[Any]]
 
 
 class _Event(msgspec.Struct, gc=False):

@@ -1,7 +1,8 @@
 """Patterns of events: how the events of a trace are written, with gaps for what differs from one to the next.
 
 The events of a file come from few places in one program, each of which prints the same text around other values. Patterns that
-begin alike share that, so that together they are a tree of steps.
+begin alike share that, so that together they are a tree of steps. Events are read by patterns; they are written by layouts
+(`event_layouts`), which have marks for what columns give.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from rblnpb.column_arrays import listed
 from rblnpb.columns import ABSENT
 
 from ..timeline import Int64, UInt8
+from ._text_numbers import eight_digits
 
 _EXACT: Final = Context(prec=MAX_PREC, rounding=ROUND_HALF_EVEN, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _MOST_DIGITS: Final = 16
@@ -25,11 +26,6 @@ _MOST_DIGITS: Final = 16
 _DECIMALS: Final = 3
 _INT64_MAX: Final = np.uint64(np.iinfo(np.int64).max)
 _PROVEN_BELOW_US: Final = float(1 << 42)
-_JOINS: Final = tuple(
-    (np.uint64(10 ** (bits // 8)), np.uint64(bits), np.uint64(mask))
-    for bits, mask in ((8, 0x00FF_00FF_00FF_00FF), (16, 0x0000_FFFF_0000_FFFF), (32, 0x0000_0000_FFFF_FFFF))
-)
-"""How neighbours among the eight digits of a word, the first in its lowest byte, are joined: to four pairs, to two, to one."""
 _POINT, _COMMA, _ZERO = b".,0"
 
 
@@ -115,15 +111,9 @@ def _same_width_ns(rows: UInt8) -> Int64 | None:
 
 def _digits_as_number(digits: UInt8) -> npt.NDArray[np.uint64]:
     """The number of each row of decimal digits, of which there are a multiple of eight."""
-    words = digits.view("<u8")
-    for factor, bits, mask in _JOINS:
-        joined = words * factor
-        joined += words >> bits
-        joined &= mask
-        words = joined
     number = np.zeros(len(digits), np.uint64)
-    for column in words.T:
-        number = number * 100_000_000 + column
+    for column in digits.view("<u8").T:
+        number = number * 100_000_000 + eight_digits(column)
     return number
 
 

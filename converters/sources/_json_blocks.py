@@ -65,10 +65,11 @@ class EventBlock:
     def some(self, places: Int64) -> EventBlock:
         """A copy of some of its events, one a line; it stands nowhere in the document."""
         starts, ends = self.starts[places], self.starts[places] + self.lengths[places]
-        text = b"\n".join([self.text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)])
+        pieces = [self.text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        data = b"\n".join([*pieces, bytes(PADDING_BYTES)])
         bounds = np.concatenate(([0], np.cumsum(self.lengths[places] + 1)))
-        padded = np.frombuffer(text + bytes(PADDING_BYTES), np.uint8)
-        return EventBlock(memoryview(text), 0, bounds, bounds[:-1], self.lengths[places], self.is_sure, padded)
+        text, padded = memoryview(data)[: max(int(bounds[-1]) - 1, 0)], np.frombuffer(data, np.uint8)
+        return EventBlock(text, 0, bounds, bounds[:-1], self.lengths[places], self.is_sure, padded)
 
 
 class BadElementError(Exception):
@@ -118,12 +119,14 @@ def _before_same_space(window: TextWindow, commas: Int64, size_bytes: int) -> In
     """Those of some commas that are followed by so much white space, the same behind each."""
     text = TextWords(window.padded(window.size))
     for offset in range(0, size_bytes, WORD_BYTES):
-        words = text.windows(commas + (1 + offset), WORD_BYTES).word(0) if len(commas) else np.empty(0, np.uint64)
+        if not len(commas):
+            break
+        words = text.windows(commas + (1 + offset), WORD_BYTES).word(0)
         usual = words[:1].tobytes()[: size_bytes - offset]
         if usual.strip(_SPACE):
             return commas[:0]
         words <<= np.uint64(8 * (WORD_BYTES - len(usual)))
-        commas = commas[words == words[:1]]
+        commas = commas[words == words[0]]
     return commas
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..timeline import Bool, Int64
-from ._text_words import WORD_BYTES, TextWords, Windows, Words, count_bytes
+from ._text_words import EVERY_BYTE, WORD_BYTES, TextWords, Windows, Words, count_bytes
 
 SHORT_BYTES: Final = 4 * WORD_BYTES
 """How much of the document is there to recognise a text by."""
@@ -17,7 +17,6 @@ LONG_BYTES: Final = 20 * WORD_BYTES
 _MOST_SLOTS: Final = 32
 """So many slots are looked at for a text. More than that want the same one only where somebody made them to."""
 _UNKNOWN: Final = -1
-_ALL: Final = np.uint64((1 << 64) - 1)
 _MIXER: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -68,7 +67,7 @@ class KnownTexts:
         word &= mask
         keys, sizes = [word], count_bytes(mask)
         for start in range(WORD_BYTES, size_bytes, WORD_BYTES):
-            is_over = mask != _ALL
+            is_over = mask != EVERY_BYTE
             if is_over.all():
                 break
             word = windows.word(offset + start)

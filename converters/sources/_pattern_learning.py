@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from ..json_text import members
 from ._argument_spellings import unusual_link
 from ._event_patterns import Constants, Kind, Slot, Step
 from ._event_records import NO_DEVICE, NO_TEXT, Arguments, Event, binding_point
@@ -21,20 +22,23 @@ _LONGEST_FIXED_BYTES: Final = 256
 """What has more text without a gap, such as the stack of a call, is hardly ever there twice."""
 _LEAST_COVERED: Final = 3 / 4
 """The share of events that have patterns, from which on it is worth while to look for these."""
-_TOKEN: Final = re.compile(rb'[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[-0-9][0-9.eE+-]*|true|false|null|[{}\[\],:])')
+_NUMBER_OR_TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|([-0-9][0-9.eE+-]*)')
 _VALUES: Final = re.compile(rb'"name"[ \t\r\n]*:[ \t\r\n]*"[^"]*"|[0-9.]+')
 _METADATA: Final = "M"
 _WRITTEN: Final = {
     Kind.NAME: re.compile(rb'".+"'),
+    Kind.THREAD: re.compile(rb"[0-9]+"),
     Kind.TIME: re.compile(rb"[0-9]{1,16}(?:\.[0-9]{1,3})?"),
     Kind.NUMBER: re.compile(rb"[0-9]{1,16}"),
     Kind.IGNORED: re.compile(rb"-?[0-9]{1,16}(?:\.[0-9]{1,23})?"),
 }
-"""How values have to be written; those that JSON does not have do not come."""
+"""How values have to be written; those that JSON does not have do not come. Threads written in another way are the pattern's."""
 
 Part = tuple[bytes, Slot | None]
 """Text, and the gap behind it; None at the end of an event."""
 Pattern = tuple[Part, ...]
+Member = tuple[bool, str]
+"""Whether it is one of `args`, and its key."""
 
 
 def learn_steps(texts: Sequence[bytes], events: Sequence[Event], columns: Collection[str], least_share: float) -> list[Step]:
@@ -95,23 +99,18 @@ def _pattern(text: bytes, event: Event, columns: Collection[str]) -> Pattern | N
     if event.ph == _METADATA:
         return None
     parts: list[Part] = []
-    taken: set[str] = set()
     fixed_from = 0
     try:
-        for path, start, end in _values(text):
-            slot = _slot(path, text[start:end], columns)
-            if slot is None:
-                continue
-            if slot.column in taken:
-                return None
-            taken |= {slot.column} if slot.column else set()
+        for slot, start, end in _gaps(text, columns):
             # Quotes and signs are text; a number with a sign is nobody's.
             quote_bytes = int(slot.kind is Kind.NAME)
             parts.append((text[fixed_from : start + (quote_bytes or text.startswith(b"-", start))], slot))
             fixed_from = end - quote_bytes
     except _NoPatternError:
         return None
-    if "flow_id" not in taken and "flow_id" in columns and event.id:
+    taken = [slot.column for _, slot in parts if slot and slot.column]
+    has_lost_id = "flow_id" in columns and "flow_id" not in taken and bool(event.id)
+    if has_lost_id or len(set(taken)) < len(taken):
         return None
     parts.append((text[fixed_from:], None))
     longest_bytes = sum(len(fixed) + (slot.longest_bytes if slot else 0) for fixed, slot in parts)
@@ -119,89 +118,65 @@ def _pattern(text: bytes, event: Event, columns: Collection[str]) -> Pattern | N
     return tuple(parts) if is_short else None
 
 
-def _values(text: bytes) -> Iterator[tuple[tuple[bytes, ...], int, int]]:
-    """The single values of an event: the keys that lead there, none for places in lists, and from where to where they stand.
+def _gaps(text: bytes, columns: Collection[str]) -> Iterator[tuple[Slot, int, int]]:
+    """The gaps of an event, and from where to where each is.
 
     Raises:
-        _NoPatternError: A key is there twice, or is not written plainly, or stands for a link under an unusual name.
+        _NoPatternError: A value is written in a way that no gap is for, or `_members`.
     """
-    path: list[bytes] = []
-    keys: list[set[bytes] | None] = []
-    is_key, at = False, 0
-    while match := _TOKEN.match(text, at):
-        token = match[1]
-        start, at = match.span(1)
-        if token in {b"{", b"["}:
-            is_key = token == b"{"
-            path.append(b"")
-            keys.append(set() if is_key else None)
-        elif token in {b"}", b"]"}:
-            path.pop()
-            keys.pop()
-        elif token == b",":
-            is_key = keys[-1] is not None
-        elif token == b":":
-            is_key = False
-        elif is_key:
-            path[-1] = token[1:-1]
-            of_object = keys[-1]
-            if of_object is None or b"\\" in token or path[-1] in of_object or _is_odd_link(path):
+    for member, low, high in _members(text):
+        value, slot = text[low:high], _SLOTS.get(member)
+        if slot is not None and slot.column in columns:
+            if _WRITTEN[slot.kind].fullmatch(value):
+                yield slot, low, high
+            elif slot.kind is not Kind.THREAD:
                 raise _NoPatternError
-            of_object.add(path[-1])
-        else:
-            yield tuple(path), start, at
+        elif _FIXED.get(member) not in columns:
+            for match in _NUMBER_OR_TEXT.finditer(value):
+                if match[1] and not _WRITTEN[Kind.IGNORED].fullmatch(match[1]):
+                    raise _NoPatternError
+                if match[1]:
+                    yield _IGNORED, low + match.start(), low + match.end()
 
 
-def _is_odd_link(path: Sequence[bytes]) -> bool:
-    is_argument = len(path) == 2 and path[0] == b"args"
-    return is_argument and unusual_link(path[1].decode(errors="replace")) is not None
-
-
-def _slot(path: tuple[bytes, ...], value: bytes, columns: Collection[str]) -> Slot | None:
-    """The gap for a value; None where the value belongs to the pattern.
+def _members(text: bytes) -> Iterator[tuple[Member, int, int]]:
+    """The members of an event and of its `args`, and from where to where the value of each stands.
 
     Raises:
-        _NoPatternError: It is written in a way that no gap is for.
+        _NoPatternError: One is there twice, or stands for a link under an unusual name.
     """
-    if path == (b"tid",):
-        return Slot(Kind.THREAD, "track") if value.isdigit() else None
-    if path == (b"pid",) or (path[0] == b"args" and len(path) > 1 and _FIXED.get(path[1]) in columns):
-        return None
-    slot = _wanted(path, columns)
-    if slot is None and value[:1] in b"-0123456789":
-        slot = _IGNORED
-    if slot is not None and not _WRITTEN[slot.kind].fullmatch(value):
-        raise _NoPatternError
-    return slot
+    found: set[Member] = set()
+    for name, start, end in members(text):
+        inner = members(text[start:end]) if name == "args" else ()
+        for member, low, high in [((False, name), 0, end - start), *(((True, key), low, high) for key, low, high in inner)]:
+            if member in found or (member[0] and unusual_link(member[1])):
+                raise _NoPatternError
+            found.add(member)
+            if member != _ARGS:
+                yield member, start + low, start + high
 
 
-def _wanted(path: tuple[bytes, ...], columns: Collection[str]) -> Slot | None:
-    """The gap for what there is a column for."""
-    if len(path) == 1:
-        slot = _SLOTS.get(path[0])
-        return slot if slot and slot.column in columns else None
-    if len(path) == 2 and path[0] == b"args":
-        column = _NUMBERS.get(path[1])
-        return Slot(Kind.NUMBER, column) if column in columns else None
-    return None
-
-
+_ARGS: Final = (False, "args")
 _IGNORED: Final = Slot(Kind.IGNORED, None)
-_SLOTS: Final = {
-    b"name": Slot(Kind.NAME, "name"),
-    b"ts": Slot(Kind.TIME, "start_ns"),
-    b"dur": Slot(Kind.TIME, "duration_ns"),
-    b"id": Slot(Kind.NUMBER, "flow_id"),
-}
 _FIELDS: Final = [one for one in msgspec.structs.fields(Arguments) if one.name not in {"name", "labels"}]
 """What is read of `args`, of metadata events aside; a column of two spellings is made of two fields, its own one first."""
-_NUMBERS: Final = {
-    one.encode_name.encode(): one.name.removesuffix("_2021") for one in _FIELDS if one.type is int and one.name != "device_type"
+_SLOTS: Final[dict[Member, Slot]] = {
+    (False, "name"): Slot(Kind.NAME, "name"),
+    (False, "tid"): Slot(Kind.THREAD, "track"),
+    (False, "ts"): Slot(Kind.TIME, "start_ns"),
+    (False, "dur"): Slot(Kind.TIME, "duration_ns"),
+    (False, "id"): Slot(Kind.NUMBER, "flow_id"),
+    **{
+        (True, one.encode_name): Slot(Kind.NUMBER, one.name.removesuffix("_2021"))
+        for one in _FIELDS
+        if one.type is int and one.name != "device_type"
+    },
 }
-"""Keys whose numbers stand in gaps, and their columns."""
 _TEXTS: Final = {one.name: one.name.removesuffix("_2021") for one in reversed(_FIELDS) if one.type is msgspec.Raw}
 """Fields whose JSON texts have columns: of two with one column, the later counts."""
-_FIXED: Final = {
-    one.encode_name.encode(): one.name.removesuffix("_2021") for one in _FIELDS if one.encode_name.encode() not in _NUMBERS
+_FIXED: Final[dict[Member, str]] = {
+    (False, "pid"): "track",
+    (True, "Device Type"): "device_type",
+    **{(True, one.encode_name): _TEXTS[one.name] for one in _FIELDS if one.name in _TEXTS},
 }
-"""Keys whose values are the same in all events of a pattern, and their columns."""
+"""Members whose values are the same in all events of a pattern, and the columns that they are for."""

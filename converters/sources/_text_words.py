@@ -16,7 +16,8 @@ from ..timeline import Bool, Int64, UInt8
 Words = npt.NDArray[np.uint64]
 
 WORD_BYTES: Final = 8
-_ALL: Final = np.uint64((1 << 64) - 1)
+EVERY_BYTE: Final = np.uint64((1 << 64) - 1)
+"""The mask of all bytes of a word."""
 _ONES: Final = np.uint64(0x0101_0101_0101_0101)
 _HIGH: Final = np.uint64(0x8080_8080_8080_8080)
 _QUOTES: Final = np.uint64(0x2222_2222_2222_2222)
@@ -76,7 +77,7 @@ class FixedText:
         padded = text.ljust(-(-len(text) // WORD_BYTES) * WORD_BYTES, b"\0")
         self.text = text
         self.words = [np.uint64(word) for word in np.frombuffer(padded, "<u8").tolist()]
-        self.last_mask = _ALL >> np.uint64(8 * (len(padded) - len(text)))
+        self.last_mask = EVERY_BYTE >> np.uint64(8 * (len(padded) - len(text)))
 
 
 def before_quote(words: Words) -> Words:

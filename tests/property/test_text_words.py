@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rblnpb.converters.sources._known_texts import LONG_BYTES, SHORT_BYTES, KnownTexts
+from rblnpb.converters.sources._known_texts import LONG_BYTES, KnownTexts
 from rblnpb.converters.sources._text_numbers import number_sizes, times_ns, whole_numbers
 from rblnpb.converters.sources._text_words import (
     FixedText,
     TextWords,
-    Windows,
     as_digits,
     before_other_than_digit,
     before_quote,
     count_bytes,
     count_digits,
 )
-from rblnpb.converters.timeline import Int64
+from tests.support.laid_out_texts import BEFORE, laid_out, pairs, with_what_follows
 from tests.support.plain_numbers import number_size, time_ns, whole_number
 
 digits = st.text("0123456789", max_size=27)
@@ -32,31 +31,15 @@ number_texts = st.builds(
 ) | st.binary(max_size=30)
 
 
-def laid_out(texts: Sequence[bytes]) -> tuple[Windows, TextWords, Int64]:
-    """Texts, three bytes before each, as windows that begin with these; what follows the last one is digits."""
-    at = np.cumsum([3, *(len(text) + 3 for text in texts)])[:-1].astype(np.int64)
-    document = TextWords(np.frombuffer(b"".join(b"12." + text for text in texts) + b"7" * 512, np.uint8))
-    return document.windows(at - 3, SHORT_BYTES + 8), document, at
-
-
-def behind(texts: Sequence[bytes]) -> list[bytes]:
-    """Each text and what follows it there."""
-    whole = b"".join(b"12." + text for text in texts) + b"7" * 512
-    starts = np.cumsum([3, *(len(text) + 3 for text in texts)])[:-1].tolist()
-    return [whole[start:] for start in starts]
-
-
 @given(st.lists(number_texts, min_size=1, max_size=6))
 def test_numbers_are_those_of_one_text_after_the_other(texts: list[bytes]) -> None:
     windows, document, at = laid_out(texts)
-    numbers, sizes = whole_numbers(windows, 3)
-    times, time_sizes = times_ns(windows, 3, document, at)
+    numbers, sizes = whole_numbers(windows, len(BEFORE))
+    times, time_sizes = times_ns(windows, len(BEFORE), document, at)
 
-    # Where there is none, the number means nothing.
-    assert list(zip((numbers * (sizes > 0)).tolist(), sizes.tolist(), strict=True)) == list(map(whole_number, behind(texts)))
-    told = list(zip((times * (time_sizes > 0)).tolist(), time_sizes.tolist(), strict=True))
-    assert told == list(map(time_ns, behind(texts)))
-    assert number_sizes(windows, 3, document, at).tolist() == [number_size(text, 23) for text in behind(texts)]
+    assert pairs(numbers, sizes) == list(map(whole_number, with_what_follows(texts)))
+    assert pairs(times, time_sizes) == list(map(time_ns, with_what_follows(texts)))
+    assert number_sizes(windows, len(BEFORE), document, at).tolist() == [number_size(text, 23) for text in with_what_follows(texts)]
 
 
 names = st.text('ab"\\é\x00', max_size=40) | st.builds(
@@ -75,7 +58,7 @@ def test_texts_are_known_as_in_a_dict(known_names: list[str], found: list[str], 
     texts = [name.encode() + b'"' for name in found]
     windows, document, at = laid_out(texts)
 
-    told, sizes = known.find(windows, 3, document, at)
+    told, sizes = known.find(windows, len(BEFORE), document, at)
 
     before = [text[: text.index(b'"')] for text in texts]
     assert told.tolist() == [numbers.get(text, -1) if len(text) < LONG_BYTES else -1 for text in before]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from rblnpb.converters.sources import _event_columns
 from rblnpb.converters.sources._event_array import CutSizes, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
 from rblnpb.converters.sources._event_records import Decoders
+from tests.support.noted_decoders import note_decoded
 
 OP = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 7, "tid": 7, "ts": 1.5, "dur": 2.5, "args": {"External id": 1}}
 
@@ -24,24 +24,10 @@ def text_of(events: list[dict[str, Any]]) -> bytes:
     return ('{"traceEvents": [\n' + ",\n".join(map(json.dumps, events)) + "\n]}").encode()
 
 
-def counted(tried: Counter[str], made: EventColumns) -> None:
-    """Count how often each decoder is asked."""
-
-    def counting(name: str, decode: Callable[[memoryview], list[Any]]) -> Callable[[memoryview], list[Any]]:
-        def asked(text: memoryview) -> list[Any]:
-            tried[name] += 1
-            return decode(text)
-
-        return asked
-
-    known = made._decoders
-    made._decoders = replace(known, usual=counting("usual", known.usual), usual_of_any=counting("usual_of_any", known.usual_of_any))
-
-
 def read(events: list[dict[str, Any]]) -> tuple[EventColumns, Counter[str]]:
     """A trace of an event a block, and which decoders it took."""
     made, tried = EventColumns(), Counter[str]()
-    counted(tried, made)
+    note_decoded(made, lambda name, _: tried.update([name]))
     split_events(iter([text_of(events)]), made.take, "trace", CutSizes(step_bytes=1))
     return made, tried
 

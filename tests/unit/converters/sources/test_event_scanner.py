@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from rblnpb.converters.sources._event_array import CutSizes, split_events
 from rblnpb.converters.sources._event_columns import EventColumns
 from rblnpb.converters.sources._event_scanner import Patience
 from rblnpb.converters.sources._pattern_learning import learn_steps
+from tests.support.noted_decoders import note_decoded
 
 Event = dict[str, Any]
 
@@ -46,20 +46,10 @@ class Reading:
     def __init__(self, events: Iterable[Event]) -> None:
         self.decoded: list[int] = []
         self.columns = EventColumns()
-        usual = self.columns._decoders.usual
-        decoders = replace(self.columns._decoders, usual=self._counting(usual), usual_of_any=self._counting(usual))
-        self.columns._decoders = decoders
+        note_decoded(self.columns, lambda _, count: self.decoded.append(count))
         texts = [json.dumps(event) for event in events]
         document = ('{"traceEvents": [\n' + ",\n".join(texts) + "\n]}").encode()
         split_events(iter([document]), self.columns.take, "trace", CutSizes(step_bytes=20 * len(texts[0])))
-
-    def _counting(self, decode: Callable[[memoryview], list[Any]]) -> Callable[[memoryview], list[Any]]:
-        def asked(text: memoryview) -> list[Any]:
-            found = decode(text)
-            self.decoded.append(len(found))
-            return found
-
-        return asked
 
     def finish(self) -> tuple[list[str], list[int], list[int]]:
         strings = self.columns.strings

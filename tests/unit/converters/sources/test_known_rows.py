@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from rblnpb.converters.sources import _known_rows
 from rblnpb.converters.sources._known_rows import KnownRows
 from rblnpb.converters.sources._known_texts import KnownTexts
-from rblnpb.converters.sources._text_words import TextWords
 from rblnpb.converters.timeline import Id
+from tests.support.laid_out_texts import BEFORE, laid_out
 
 
 def number_of(known: KnownTexts, text: bytes) -> int:
-    document = TextWords(np.frombuffer(text + bytes(256), np.uint8))
-    at = np.zeros(1, np.int64)
-    return int(known.find(document.windows(at, 32), 0, document, at)[0][0])
+    windows, document, at = laid_out([text])
+    return int(known.find(windows, len(BEFORE), document, at)[0][0])
 
 
 def test_names_that_have_rows_are_known() -> None:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
 from rblnpb.converters.sources import _known_texts
-from rblnpb.converters.sources._known_texts import LONG_BYTES, SHORT_BYTES, KnownTexts
-from rblnpb.converters.sources._text_words import TextWords, before_other_than_digit, before_quote
+from rblnpb.converters.sources._known_texts import LONG_BYTES, KnownTexts
+from rblnpb.converters.sources._text_words import before_other_than_digit, before_quote
+from tests.support.laid_out_texts import BEFORE, laid_out
 
 
 def found(known: KnownTexts, texts: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Numbers and lengths of texts, a byte before each and another text behind it."""
-    places = np.cumsum([1, *(len(text) + 1 for text in texts)])[:-1].astype(np.int64)
-    document = TextWords(np.frombuffer(b"".join(b":" + text for text in texts) + bytes(256), np.uint8))
-    numbers, sizes = known.find(document.windows(places - 1, SHORT_BYTES + 8), 1, document, places)
+    """Numbers and lengths of texts."""
+    windows, document, at = laid_out(texts)
+    numbers, sizes = known.find(windows, len(BEFORE), document, at)
     return list(zip(numbers.tolist(), sizes.tolist(), strict=True))
 
 

@@ -101,7 +101,7 @@ def test_patterns_that_begin_alike_share_that() -> None:
         # An id of an arrow is no plain value.
         (b'"ts"', b'"id": [1], "ts"'),
         (b'"ts"', b'"id": {}, "ts"'),
-        (b'"n"', b'"\\u006e"'),
+        (b'"n"', b'"External\\u0020id": 5, "n"'),
         (b"[-3", b'["' + b"stack " * 50 + b'"'),
         (b"[-3", b"[" + b"1, " * 200 + b"1"),
     ],
@@ -111,6 +111,13 @@ def test_of_what_cannot_be_told_from_gaps_nothing_is_learned(change: tuple[bytes
     assert learned(OP)
     assert OP.replace(*change) != OP
     assert learned(OP.replace(*change)) == []
+
+
+def test_a_key_is_what_its_escapes_stand_for() -> None:
+    escaped = OP.replace(b"External id", b"External\\u0020id")
+
+    assert [slot for _, slot in told(learned(escaped))] == [slot for _, slot in told(learned(OP))]
+    assert Decoders.of(ALL_COLUMNS).usual(memoryview(escaped))[0].args.external_id == 5
 
 
 def test_what_is_rare_is_not_learned_nor_anything_where_that_is_most() -> None:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from rblnpb.converters.sources._text_numbers import eight_digits, number_sizes, times_ns, whole_numbers
-from rblnpb.converters.sources._text_words import TextWords, Windows
-from rblnpb.converters.timeline import Int64
+from tests.support.laid_out_texts import BEFORE, laid_out, pairs
 
 NONE = (0, 0)
-
-
-def laid_out(texts: Sequence[bytes]) -> tuple[Windows, TextWords, Int64]:
-    """Texts with two bytes before each, as windows that begin with those; and where each begins."""
-    places = np.cumsum([2, *(len(text) + 2 for text in texts)])[:-1].astype(np.int64)
-    document = TextWords(np.frombuffer(b"".join(b"9." + text for text in texts) + bytes(64), np.uint8))
-    return document.windows(places - 2, 24), document, places
 
 
 def test_eight_digits_are_one_number() -> None:
@@ -52,9 +42,7 @@ def test_eight_digits_are_one_number() -> None:
 def test_whole_numbers(text: bytes, expected: tuple[int, int]) -> None:
     # The second one is longer than a word or shorter than it, which is read in another way.
     for other, of_other in ((b"5,", (5, 1)), (b"1234567890,", (1234567890, 10))):
-        numbers, sizes = whole_numbers(laid_out([text, other])[0], 2)
-        # The number means nothing where there is none.
-        assert list(zip((numbers * (sizes > 0)).tolist(), sizes.tolist(), strict=True)) == [expected, of_other]
+        assert pairs(*whole_numbers(laid_out([text, other])[0], len(BEFORE))) == [expected, of_other]
 
 
 @pytest.mark.parametrize(
@@ -82,9 +70,8 @@ def test_whole_numbers(text: bytes, expected: tuple[int, int]) -> None:
 )
 def test_times(text: bytes, expected: tuple[int, int]) -> None:
     for other, of_other in ((b"5.25,", (5250, 4)), (b"1234567890,", (1234567890000, 10))):
-        windows, document, places = laid_out([text, other])
-        times, sizes = times_ns(windows, 2, document, places)
-        assert list(zip((times * (sizes > 0)).tolist(), sizes.tolist(), strict=True)) == [expected, of_other]
+        windows, document, at = laid_out([text, other])
+        assert pairs(*times_ns(windows, len(BEFORE), document, at)) == [expected, of_other]
 
 
 @pytest.mark.parametrize(
@@ -107,5 +94,5 @@ def test_times(text: bytes, expected: tuple[int, int]) -> None:
 )
 def test_sizes_of_numbers(text: bytes, size: int) -> None:
     for other, of_other in ((b"5,", 1), (b"1234567890.5,", 12)):
-        windows, document, places = laid_out([text, other])
-        assert number_sizes(windows, 2, document, places).tolist() == [size, of_other]
+        windows, document, at = laid_out([text, other])
+        assert number_sizes(windows, len(BEFORE), document, at).tolist() == [size, of_other]
